@@ -33,8 +33,8 @@ def checked(function: F) -> F:
         function: Public function or coroutine function with annotations.
 
     Raises:
-        InvalidType: When called: an argument does not match its annotation, and the function could not use it.
-        InvalidArgument: When called: a string cannot be encoded, or a number is too large.
+        InvalidType: During a call, an argument does not match its annotation, and the function could not use it.
+        InvalidArgument: During a call, a string cannot be encoded, or a number is too large.
     """
     if inspect.iscoroutinefunction(function):
 
@@ -80,7 +80,10 @@ class Checked:
 
 
 def _explained(function: Callable[..., Any], args: Any, named: Any, error: Exception) -> SvcnbError | None:
-    called = function.__qualname__.removesuffix(".__init__")
+    owner, _, name = function.__qualname__.rpartition(".")
+    if args and any(owner == kind.__qualname__ for kind in type(args[0]).__mro__):
+        owner = type(args[0]).__qualname__  # the class of the object, not the base class of a method
+    called = f"{owner}.{name}".removeprefix(".").removesuffix(".__init__")
     if (found := next(_misfits(function, args, named), None)) is not None:
         name, wanted, given = found
         return InvalidType(f"invalid argument {name} of {called}: expected {wanted}, got {given}")

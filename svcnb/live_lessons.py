@@ -34,7 +34,7 @@ class Live(NamedTuple):
 
     Args:
         cents: Approximate cost in US cents.
-        needs: Requirements besides an account with credit, as a sentence, or an empty string.
+        needs: Requirements in addition to an account with credit, as a sentence, or an empty string.
         skips: Description of the skipped cells, as part of a sentence, or an empty string.
         own_wallet: Whether the learner needs their own wallet, because the practice keys are public.
     """
@@ -229,7 +229,7 @@ class Skipper:
         self.missing: set[str] = set()
 
     def visit(self, cell: ast.Module) -> ast.Module:
-        """Returns the guarded cell, or a notice instead of it."""
+        """Returns the cell with a handler for expected errors, or a notice that replaces the cell."""
         made = set(_made(cell))
         if _begins_a_lesson(cell):
             return cell
@@ -241,7 +241,7 @@ class Skipper:
         return ast.fix_missing_locations(ast.Module([_guarded(cell.body, sorted(made))], [])) if cell.body else cell
 
     def notice(self, reason: str) -> None:
-        """Prints why a cell was skipped or stopped early."""
+        """Prints the reason for which a cell was skipped or stopped early."""
         print(f"{self.TITLE}: {reason}")  # noqa: T201 - a notebook's text
 
     def failed(self, error: Exception, made: Iterable[str]) -> None:

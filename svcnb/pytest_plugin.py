@@ -27,7 +27,7 @@ CREDIT_CENTS = 10_000
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds ``--svc-live``."""
+    """Adds the option ``--svc-live``."""
     group = parser.getgroup("svcnb", "actions on the service")
     group.addoption(
         "--svc-live",

@@ -386,3 +386,19 @@ def start_chromium(chromium: str) -> Callable[..., AbstractContextManager[Any]]:
             running.close()
 
     return start
+
+
+@pytest.fixture
+def little_processor_time() -> Iterator[None]:
+    """Stops a test after a minute of processor time. An algorithm with quadratic time would take hours."""
+
+    def give_up(*_: object) -> None:
+        raise AssertionError("it takes more than linear time")
+
+    before = signal.signal(signal.SIGVTALRM, give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 60)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError as error:
     if not IN_PAGE:
         raise
-    # The import still works, so that a notebook can run the cells that draw no chart.
+    # In a page, the import still succeeds, so that a notebook can run the cells that draw no chart.
     _absent = error.name
     if not TYPE_CHECKING:
 

@@ -156,7 +156,7 @@ def _width(png: bytes) -> int:
 def describe(spec: Mapping[str, Any]) -> str:
     """Returns a chart's description in one line, without characters that XML forbids.
 
-    If it has no description, the function returns the title, or the descriptions of the chart's parts.
+    If the chart has no description, the function returns the title, or the descriptions of the chart's parts.
     """
     if said := spec.get("description"):
         return xml_text(str(said))

@@ -107,7 +107,7 @@ def _look(kinds: list[str]) -> dict[str, Any]:
 
 
 def _crosses(bars: int, rows: list[dict[str, Any]]) -> list[alt.Chart]:
-    """Returns a cross above each bar with failures, and their number if there is space."""
+    """Returns a cross above each bar with failures, and the number of failures if there is space."""
     tops: dict[int, dict[str, Any]] = {}
     for row in rows:
         top = tops.setdefault(row["begin"], {"at": (row["begin"] + row["end"]) // 2, "to": 0, "said": ""})

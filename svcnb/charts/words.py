@@ -59,8 +59,8 @@ def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
 
     Args:
         zone: Name of the time zone.
-        begin: First moment, in milliseconds since 1970 by that clock.
-        end: Last moment.
+        begin: Start of the period, in milliseconds since 1970 by that clock.
+        end: End of the period, in the same unit.
     """
     return {
         "type": "temporal",

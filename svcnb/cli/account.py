@@ -123,9 +123,9 @@ def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
 @with_wallet
 @with_service
 def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
-    """Convert the account of the key to ChainSecured, owned by a wallet. This is irreversible.
+    """Convert the account of the key to ChainSecured: a wallet then owns it. The conversion is irreversible.
 
-    The command shows the consequences and requests a confirmation.
+    The command shows the consequences and requests confirmation.
     """
     mine = _confirmed(lambda confirm: service.accounts.convert(owner, confirm=confirm), yes=yes)
     show({"owner": owner.address, "api_key_hash": mine.api_key_hash}, as_json=as_json)
@@ -138,9 +138,9 @@ def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
 @with_wallet
 @with_service
 def transfer(service: Client, to: str, owner: Signer, yes: bool, as_json: bool) -> None:
-    """Transfer the ChainSecured account of a wallet to the wallet at ADDRESS. This is irreversible.
+    """Transfer the ChainSecured account of a wallet to the wallet at ADDRESS, irreversibly.
 
-    The command shows the consequences and requests a confirmation. The current owner cannot get the account back.
+    The command shows the consequences and requests confirmation. The current owner cannot get the account back.
     """
     mine = service.chain_secured.open(owner)
     handed = _confirmed(lambda confirm: mine.transfer_ownership(to, confirm=confirm), yes=yes)

@@ -52,7 +52,7 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 @output_options
 @with_service
 def register(service: Client, action: str, name: str, description: str, as_json: bool) -> None:
-    """Give an action a name in the account. This costs one cent."""
+    """Register an action in the account, with a name. This costs one cent."""
     show(service.actions.register(cid_or_file(action), name=name, description=description), as_json=as_json)
 
 
@@ -60,5 +60,8 @@ def register(service: Client, action: str, name: str, description: str, as_json:
 @click.argument("action")
 @with_service
 def delete(service: Client, action: str) -> None:
-    """Delete an action's name, by CID, file or hashed CID. This costs one cent."""
+    """Delete an action from the account and from all of its groups. This costs one cent.
+
+    ACTION is a CID, a source file or a hashed CID.
+    """
     service.actions.delete(cid_or_file(action))

@@ -36,7 +36,7 @@ def command(
 ) -> None:
     """Change the account to match its description file.
 
-    The command shows the plan and its cost, requests a confirmation, and applies the changes. After an interruption,
+    The command shows the plan and its cost, requests confirmation, and applies the changes. After an interruption,
     run the command again to continue.
     """
     from svcnb.toolkit.plan import plan

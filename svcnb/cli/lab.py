@@ -41,8 +41,9 @@ POLL_S = 0.2
 def command(port: int, folder: Path | None, state: Path | None, browser: bool, shared: bool, workbench: bool) -> None:
     """Open the lessons in JupyterLab, with a running emulator.
 
-    In a working copy, the command opens the lessons of the working copy. In an installed package, it first copies them
-    to a folder (./svcnb-lessons) and does not overwrite your changes. Ctrl-C stops JupyterLab and the emulator.
+    In a working copy of the repository, the command opens the original lessons. If svcnb is an installed package, the
+    command first copies the lessons to a folder (./svcnb-lessons), and does not overwrite your changes. Ctrl-C stops
+    JupyterLab and the emulator.
 
     Notebooks find the emulator in SVC_BASE_URL, so `svcnb.Client()` needs no argument. Each lesson also starts its own
     emulator with fixed keys and a fixed time, so that its outputs match the saved ones.

@@ -16,7 +16,7 @@ _REGISTRY = click.Path(exists=True, dir_okay=False, path_type=Path)
 def command() -> None:
     """Manage templates of derived actions.
 
-    REGISTRY is the JSON file that lists the templates. The first release creates it.
+    REGISTRY is the JSON file that lists the templates. The command `release` creates a missing file.
     """
 
 

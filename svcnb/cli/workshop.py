@@ -180,7 +180,7 @@ def unlock(lessons: tuple[int, ...], folder: Path) -> None:
 @click.option("--email", default="", help="The learner's e-mail address.")
 @_folder
 def add(learner: str, email: str, folder: Path) -> None:
-    """Add one learner. Writes FOLDER/places/NAME.env and updates FOLDER/hand-out.json."""
+    """Add one learner. The command writes FOLDER/places/NAME.env and updates FOLDER/hand-out.json."""
     given = _entry(learner)
     found = _ask(folder, "POST", _path(given.name or given.email, "add"), {"email": email or given.email})
     place = _write_place(folder, found["name"], found["environment"])

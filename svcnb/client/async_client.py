@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +27,7 @@ from svcnb.client.client_settings import (
     listeners,
     optioned,
 )
-from svcnb.client.config import Config, Retries, Timeouts, load
+from svcnb.client.config import Retries, Timeouts, load
 from svcnb.client.explain import AnyKeyRef
 from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class AsyncClient(ClientSettings):
+class AsyncClient(ClientSettings[AsyncSession]):
     """Asynchronous client of the service, with the same resources and methods as `Client`.
 
     Notebooks support ``await``. Close the client after use, with ``async with`` or ``await svc.close()``.
@@ -88,24 +87,9 @@ class AsyncClient(ClientSettings):
             file=config_file,
         )
         config = keyed(config, api_key) if api_key is not None else config
-        self._start(
-            optioned(config, timeout, retries, headers=headers),
-            AsyncTransport(config.base_url, client=http_client),
-            listeners(on_run, config),
-            owner=True,
-        )
-
-    def _start(self, config: Config, transport: AsyncTransport, listeners: list[Listener], *, owner: bool) -> None:
-        super().__init__(config)
-        self._transport = transport
-        self._owner = owner
-        self.on_run = listeners
-        self._session = AsyncSession(transport, config, listeners)
-
-    def _derive(self, config: Config) -> Self:
-        derived = type(self).__new__(type(self))
-        derived._start(config, self._transport, self.on_run, owner=False)  # noqa: SLF001 - our own kind
-        return derived
+        config = optioned(config, timeout, retries, headers=headers)
+        transport = AsyncTransport(config.base_url, client=http_client)
+        self._start(AsyncSession(transport, config, listeners(on_run, config)), owner=True)
 
     # --- resources --------------------------------------------------------------------------------------------------
 
@@ -193,47 +177,18 @@ class AsyncClient(ClientSettings):
             explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0)
         )
 
-    def with_key(self, key: AnyKey | None) -> Self:
-        """See `Client.with_key`."""
-        return self._derive(keyed(self._config, key))
-
-    def use_key(self, key: AnyKey | None) -> None:
-        """See `Client.use_key`."""
-        self._config = self._session.config = keyed(self._config, key)
-
-    def with_options(
-        self,
-        *,
-        timeout: float | Timeouts | None = None,
-        retries: int | Retries | None = None,
-        correlation_id: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Self:
-        """See `Client.with_options`."""
-        return self._derive(optioned(self._config, timeout, retries, correlation_id, headers))
-
     async def with_raw_response(self, call: Callable[[Self], Awaitable[T]]) -> RawResponse[T]:
         """See `Client.with_raw_response`; ``call`` returns an awaitable."""
-        recording = AsyncRecording(self._transport)
-        derived = type(self).__new__(type(self))
-        derived._start(self._config, recording, self.on_run, owner=False)  # noqa: SLF001 - our own kind
+        recording = AsyncRecording(self._session.transport)
+        derived = self._derive(AsyncSession(recording, self._config, self.on_run))
         return RawResponse(await call(derived), tuple(recording.answers))
 
     # --- time and closing -------------------------------------------------------------------------------------------
 
-    @property
-    def clock_skew(self) -> float | None:
-        """See `Client.clock_skew`."""
-        return self._transport.clock.skew
-
-    def now(self) -> float:
-        """See `Client.now`."""
-        return time.time() + (self._transport.clock.skew or 0.0)
-
     async def close(self) -> None:
         """See `Client.close`."""
         if self._owner:
-            await self._transport.aclose()
+            await self._session.transport.aclose()
             close_recorders(self.on_run)
 
     async def __aenter__(self) -> Self:

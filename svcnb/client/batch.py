@@ -63,7 +63,7 @@ class _Results(Sequence[Outcome]):
         self._progress = progress
         to_dict = getattr(params, "to_dict", None)  # a method of DataFrames
         rows: Any = params if to_dict is None else to_dict("records")
-        # Passing a dictionary or a string is a mistake, because the batch would iterate over its keys or characters.
+        # Reject dictionaries and strings, because the batch would iterate over their keys or characters.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
             raise InvalidArgument(
                 f"the parameters of a batch must be a list with one entry per run, not a single {type(rows).__name__}",

@@ -124,7 +124,7 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
 
 def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: bool) -> tuple[Missing, str, list[Repair]]:
     if not managed:
-        says = "the owner makes the change on chain, which costs gas but no credit"
+        says = "the owner makes the change on the chain, which costs gas but no credit"
         reason = "a wallet owns the account, and the contract accepts changes only from that wallet"
         return "owner_only", reason, [Repair(says=says, code=call.code("mine"), cost_cents=0)]
     by_master = Repair(

@@ -33,7 +33,7 @@ class Call(Generic[T]):
         key: Whether to send the configured key.
         control: Whether to send the token of the emulator's control plane, if there is one.
         repeatable: Whether the client may retry the call although the first request may have arrived.
-        patience: Which timeout applies.
+        patience: Timeout class of the call.
         in_doubt: Hint for calls that the client must not retry. It describes the possible effect of the call, and how
             to check whether this effect occurred.
         statuses: Statuses other than 2xx whose response body is a result.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +20,7 @@ from svcnb.client.client_settings import (
     listeners,
     optioned,
 )
-from svcnb.client.config import Config, Retries, Timeouts, load
+from svcnb.client.config import Retries, Timeouts, load
 from svcnb.client.explain import AnyKeyRef
 from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
@@ -37,7 +36,7 @@ from svcnb.client.resources.node import Node
 from svcnb.client.resources.usage_keys import UsageKeys
 from svcnb.client.resources.wallets import Wallets
 from svcnb.client.secret import Secret
-from svcnb.client.session import Listener, SyncSession
+from svcnb.client.session import AsyncSession, Listener, SyncSession
 from svcnb.client.tracing import Traced
 from svcnb.protocol.limits import DEFAULT_BATCH_CONCURRENCY
 
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Client(ClientSettings):
+class Client(ClientSettings[SyncSession]):
     """Synchronous client of the service. It is thread-safe.
 
     Connections stay open between calls. They close after ``close()``, at the end of a ``with`` block, or when the last
@@ -68,7 +67,8 @@ class Client(ClientSettings):
         control_token: Token of an emulator's control plane. It is required to read traces.
         vocabulary: Names of the service and of the payment processor.
         timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
-        retries: Maximum number of retries of a safe call, or `Retries` with all details of the retry policy.
+        retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
+            policy.
         on_run: Listeners that receive a `RunRecord` after every execution.
         history: File that records runs without secrets: a path, False for no file, or None for ``SVC_HISTORY`` or the
             default path. `History` reads the file.
@@ -114,24 +114,9 @@ class Client(ClientSettings):
             file=config_file,
         )
         config = keyed(config, api_key) if api_key is not None else config
-        self._start(
-            optioned(config, timeout, retries, headers=headers),
-            SyncTransport(config.base_url, client=http_client),
-            listeners(on_run, config),
-            owner=True,
-        )
-
-    def _start(self, config: Config, transport: SyncTransport, listeners: list[Listener], *, owner: bool) -> None:
-        super().__init__(config)
-        self._transport = transport
-        self._owner = owner
-        self.on_run = listeners
-        self._session = SyncSession(transport, config, listeners)
-
-    def _derive(self, config: Config) -> Self:
-        derived = type(self).__new__(type(self))
-        derived._start(config, self._transport, self.on_run, owner=False)  # noqa: SLF001 - our own kind
-        return derived
+        config = optioned(config, timeout, retries, headers=headers)
+        transport = SyncTransport(config.base_url, client=http_client)
+        self._start(SyncSession(transport, config, listeners(on_run, config)), owner=True)
 
     # --- resources --------------------------------------------------------------------------------------------------
 
@@ -194,7 +179,7 @@ class Client(ClientSettings):
         retry a request that may have arrived, because actions can have external effects.
 
         Args:
-            action: An action, a source, or the CID of a source that was executed on this node before.
+            action: An action, a source, or the CID of a source that this node has already executed.
             params: Argument of ``main``, any JSON value.
             until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
                 (403). A new key or permission takes effect after a few seconds. The method does not retry if the credit
@@ -246,11 +231,12 @@ class Client(ClientSettings):
         Each run costs one cent per second, and at least one cent. Failed runs are free.
 
         Args:
-            action: An action, a source, or the CID of a source that was executed on this node before.
+            action: An action, a source, or the CID of a source that this node has already executed.
             params: Arguments of ``main``, one for each run. Each row of a DataFrame becomes an object.
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
-            resume: File in which the client stores every result immediately. A repeated call reads them.
+            resume: File in which the client stores every result immediately. A repeated call reads the results from
+                this file.
             executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. Its workers
                 receive the key. None executes the runs in this process.
 
@@ -285,52 +271,6 @@ class Client(ClientSettings):
         """
         return self._session.drive(explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0))
 
-    def with_key(self, key: AnyKey | None) -> Self:
-        """Returns a client that uses another key and the same connections.
-
-        Args:
-            key: Text of a key, or the account or usage key that the creation method returned. None removes the key.
-
-        Raises:
-            InvalidArgument: The usage key comes from a listing, which never contains secrets.
-            ConfigError: The string cannot be a key.
-        """
-        return self._derive(keyed(self._config, key))
-
-    def use_key(self, key: AnyKey | None) -> None:
-        """Changes the key of this client for all code that uses the client.
-
-        To get a new client instead, call `with_key`.
-
-        Panels call this method, so that the notebook's client uses the account that is open in the panel.
-
-        Args:
-            key: Account key or usage key. None removes the key.
-
-        Raises:
-            InvalidArgument: The usage key comes from a listing, which never contains secrets.
-            ConfigError: The string cannot be a key.
-        """
-        self._config = self._session.config = keyed(self._config, key)
-
-    def with_options(
-        self,
-        *,
-        timeout: float | Timeouts | None = None,
-        retries: int | Retries | None = None,
-        correlation_id: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Self:
-        """Returns a client that uses other settings and the same connections.
-
-        Args:
-            timeout: Seconds to wait for any response.
-            retries: Maximum number of retries of a safe call; 0 disables them.
-            correlation_id: Id to send with every call. The service returns the id, and the action can read it.
-            headers: Headers to send with every request to the service, instead of the client's own additional headers.
-        """
-        return self._derive(optioned(self._config, timeout, retries, correlation_id, headers))
-
     def with_raw_response(self, call: Callable[[Self], T]) -> RawResponse[T]:
         """Makes calls, and returns their result together with the HTTP responses.
 
@@ -343,9 +283,8 @@ class Client(ClientSettings):
         Example:
             ``raw = svc.with_raw_response(lambda svc: svc.groups.list()); raw.headers["x-request-id"]``
         """
-        recording = SyncRecording(self._transport)
-        derived = type(self).__new__(type(self))
-        derived._start(self._config, recording, self.on_run, owner=False)  # noqa: SLF001 - our own kind
+        recording = SyncRecording(self._session.transport)
+        derived = self._derive(SyncSession(recording, self._config, self.on_run))
         return RawResponse(call(derived), tuple(recording.answers))
 
     def to_async(self) -> AsyncClient:
@@ -353,22 +292,10 @@ class Client(ClientSettings):
         from svcnb.client.async_client import AsyncClient
 
         twin = AsyncClient.__new__(AsyncClient)
-        twin._start(self._config, AsyncTransport(self._config.base_url), self.on_run, owner=True)  # noqa: SLF001 - our own twin
+        twin._start(AsyncSession(AsyncTransport(self._config.base_url), self._config, self.on_run), owner=True)  # noqa: SLF001 - our own twin
         return twin
 
     # --- time and closing -------------------------------------------------------------------------------------------
-
-    @property
-    def clock_skew(self) -> float | None:
-        """Seconds by which the service's clock is ahead of this machine's, accurate to about a second.
-
-        The value is None before the first response.
-        """
-        return self._transport.clock.skew
-
-    def now(self) -> float:
-        """Returns the estimated time of the service in Unix seconds."""
-        return time.time() + (self._transport.clock.skew or 0.0)
 
     def close(self) -> None:
         """Closes the connections of this client and of clients derived from it.
@@ -376,7 +303,7 @@ class Client(ClientSettings):
         On a derived client, this method has no effect.
         """
         if self._owner:
-            self._transport.close()
+            self._session.transport.close()
             close_recorders(self.on_run)
 
     def __enter__(self) -> Self:

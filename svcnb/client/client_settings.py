@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from svcnb.checked import Checked
 from svcnb.client.config import Config, Retries, Timeouts, clean_key
@@ -15,19 +16,26 @@ from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.recorder import OFF, Recorder, default_path
 from svcnb.client.running import RunRecord
 from svcnb.client.secret import Secret
-from svcnb.client.session import Listener
+from svcnb.client.session import AsyncSession, Listener, SyncSession
 
 if TYPE_CHECKING:
     from svcnb.protocol.vocabulary import Vocabulary
 
+SessionT = TypeVar("SessionT", SyncSession, AsyncSession)
 AnyKey = str | Secret | UsageKey | Account
 
 
-class ClientSettings(Checked):
-    """Base class of both clients, with properties for their settings."""
+class ClientSettings(Checked, Generic[SessionT]):
+    """Base class of both clients, with their settings and the methods that do not send requests."""
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
+    on_run: list[Listener]
+    _session: SessionT
+
+    def _start(self, session: SessionT, *, owner: bool) -> None:
+        self._session = session
+        self._config = session.config
+        self._owner = owner
+        self.on_run = session.listeners
 
     @property
     def config(self) -> Config:
@@ -48,13 +56,79 @@ class ClientSettings(Checked):
         key = "with a key" if self._config.api_key else "without a key"
         return f"{type(self).__name__}({self._config.base_url!r}, {key})"
 
+    def _derive(self, session: SessionT) -> Self:
+        derived = type(self).__new__(type(self))
+        derived._start(session, owner=False)  # noqa: SLF001 - our own kind
+        return derived
+
+    def _with(self, config: Config) -> Self:
+        return self._derive(type(self._session)(self._session.transport, config, self.on_run))
+
+    def with_key(self, key: AnyKey | None) -> Self:
+        """Returns a client that uses another key and the same connections.
+
+        Args:
+            key: Text of a key, or the account or usage key that the creation method returned. None removes the key.
+
+        Raises:
+            InvalidArgument: The usage key comes from a listing, which never contains secrets.
+            ConfigError: The string is not a valid key.
+        """
+        return self._with(keyed(self._config, key))
+
+    def use_key(self, key: AnyKey | None) -> None:
+        """Changes the key of this client for all code that uses the client.
+
+        To get a new client instead, call `with_key`.
+
+        Panels call this method, so that the notebook's client uses the account that is open in the panel.
+
+        Args:
+            key: Account key or usage key. None removes the key.
+
+        Raises:
+            InvalidArgument: The usage key comes from a listing, which never contains secrets.
+            ConfigError: The string is not a valid key.
+        """
+        self._config = self._session.config = keyed(self._config, key)
+
+    def with_options(
+        self,
+        *,
+        timeout: float | Timeouts | None = None,
+        retries: int | Retries | None = None,
+        correlation_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Returns a client that uses other settings and the same connections.
+
+        Args:
+            timeout: Seconds to wait for any response.
+            retries: Maximum number of retries of a call that is safe to repeat; 0 disables retries.
+            correlation_id: Id to send with every call. The service returns the id, and the action can read it.
+            headers: Headers to send with every request to the service, instead of the client's own additional headers.
+        """
+        return self._with(optioned(self._config, timeout, retries, correlation_id, headers))
+
+    @property
+    def clock_skew(self) -> float | None:
+        """Seconds by which the service's clock is ahead of this machine's, accurate to about a second.
+
+        The value is None before the first response.
+        """
+        return self._session.transport.clock.skew
+
+    def now(self) -> float:
+        """Returns the estimated time of the service in Unix seconds."""
+        return time.time() + (self._session.transport.clock.skew or 0.0)
+
 
 def keyed(config: Config, key: AnyKey | None) -> Config:
     """Returns settings with another key. With None, the settings contain no key.
 
     Raises:
         InvalidArgument: The usage key comes from a listing, which never contains secrets.
-        ConfigError: The string cannot be a key.
+        ConfigError: The string is not a valid key.
     """
     if key is None:
         return config.replace(api_key=None, master_key=False)

@@ -143,7 +143,7 @@ def load(
             could then send it to the wrong service.
         vocabulary: Names of the service and of the payment processor.
         history: File that records runs, or ``off``.
-        environment: Environment to read instead of the environment of the process.
+        environment: Environment variables to use instead of those of the process.
         file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:
@@ -248,7 +248,7 @@ def clean_key(key: str | Secret) -> Secret:
     """Returns a key as a secret, without surrounding whitespace.
 
     Raises:
-        ConfigError: The string cannot be a key. The message does not contain the string.
+        ConfigError: The string is not a valid key. The message does not contain the string.
     """
     text = Secret(key).reveal().strip()
     if not text.isascii() or not text.isprintable() or " " in text:
@@ -299,7 +299,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
 
     Args:
         path: Path of the file.
-        required: Whether a missing file is an error. Otherwise it counts as an empty file.
+        required: Whether a missing file is an error. Otherwise, the function treats a missing file as an empty file.
 
     Raises:
         ConfigError: The file cannot be read, is not TOML, has unknown settings, or contains a key that other users can

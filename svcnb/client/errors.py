@@ -74,7 +74,7 @@ class Explicable(SvcnbError):
 
 
 class ConfigError(SvcnbError):
-    """A setting is missing or cannot be used."""
+    """A setting is missing or invalid."""
 
     exit_code = ExitCode.USAGE
 
@@ -99,7 +99,7 @@ class NotConfirmed(SvcnbError):
 
 
 class TransportError(SvcnbError):
-    """No usable response arrived: the connection failed or broke."""
+    """No usable response arrived, because the connection failed or was interrupted."""
 
     default_hint = "Check the address, and check that the service is running."
     exit_code = ExitCode.UNREACHABLE

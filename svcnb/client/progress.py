@@ -45,7 +45,7 @@ def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Ite
         unit: Name of one step, for example ``run``.
 
     Raises:
-        ImportError: A bar was requested and tqdm is not installed.
+        ImportError: The caller requested a bar, but tqdm is not installed.
     """
     if wanted is False or (wanted is None and (total - done < MIN_STEPS or not _watched())):
         yield Bar()

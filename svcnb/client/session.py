@@ -27,7 +27,7 @@ _LOG = logging.getLogger("svcnb.client")
 class SyncSession:
     """Transport, settings and listeners of one synchronous client."""
 
-    def __init__(self, transport: SyncTransport, config: Config, listeners: Sequence[Listener]) -> None:
+    def __init__(self, transport: SyncTransport, config: Config, listeners: list[Listener]) -> None:
         self.transport = transport
         self.config = config
         self.listeners = listeners
@@ -74,7 +74,7 @@ class SyncSession:
 class AsyncSession:
     """Asynchronous version of `SyncSession`."""
 
-    def __init__(self, transport: AsyncTransport, config: Config, listeners: Sequence[Listener]) -> None:
+    def __init__(self, transport: AsyncTransport, config: Config, listeners: list[Listener]) -> None:
         self.transport = transport
         self.config = config
         self.listeners = listeners

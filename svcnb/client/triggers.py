@@ -35,7 +35,7 @@ Topics = Sequence[str | Sequence[str] | None] | None
 
 
 class TriggersSettings(Checked):
-    """Base class of both clients, with the methods that send no request."""
+    """Base class of both clients, with the methods that do not send a request."""
 
     _access: flows.ServiceAccess
     _config: Config

@@ -34,7 +34,8 @@ class EmulatorControl(Checked):
     Args:
         base_url: Address of the emulator, without ``/core/v1``.
         control_token: Token of the control plane. An emulator that this user runs on this machine does not require it.
-        names: Properties from the emulator's ready line. The handle reads other properties when needed.
+        names: Properties from the line that the emulator prints when it is ready. The handle reads other properties
+            when needed.
 
     Attributes:
         base_url: Address of the API. All paths begin with ``/core/v1``.

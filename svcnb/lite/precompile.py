@@ -6,6 +6,7 @@ imports only the standard library.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import marshal
@@ -13,6 +14,8 @@ import zipfile
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 
+AT_START = "packages.gz"
+"""Archive of the packages that the page loads at its start. The first line is JSON with the size of each file."""
 _LEFT_OUT = (
     "IPython/core/profile/",
     "IPython/sphinxext/",
@@ -36,7 +39,7 @@ _LEFT_OUT = (
     "web3/_utils/module_testing/",
     "websockets/trio/",
 )
-"""Files that a page does not need. jedi alone has 5000 stubs of other libraries. The site contains the extensions of
+"""Files that a page does not need. jedi alone has 5,000 stubs of other libraries. The site contains the extensions of
 JupyterLab a second time. The tables of wcwidth are for terminals."""
 _LEFT_OUT_KINDS = (".c", ".h", ".pyx", ".pxd", ".schema.json", "py.typed", ".dist-info/RECORD")
 _LEXERS = ("__init__.py", "_mapping.py", "data.py", "javascript.py", "python.py", "shell.py", "special.py")
@@ -56,7 +59,7 @@ _UNCOMPILED = (
     "xml/",
     "xmlrpc/",
 )
-"""Files that a page rarely imports. They remain sources, which are smaller than bytecode."""
+"""Files that a page rarely imports. They remain source files, which are smaller than bytecode."""
 _UNCHECKED = (1).to_bytes(4, "little")  # Python does not compare the bytecode with the source
 _EPOCH = (2020, 1, 1, 0, 0, 0)
 
@@ -64,30 +67,35 @@ _EPOCH = (2020, 1, 1, 0, 0, 0)
 def precompile(folder: Path) -> None:
     """Compiles the standard library and the wheels in a folder.
 
-    Packages that consist only of Python files move into the archive of the standard library. Python imports them from
-    there, and the page does not unpack them.
+    Packages that the page loads at its start lose their wheels. Those that consist only of Python files move into the
+    archive of the standard library, from which Python imports them. All others move into the archive `AT_START`, which
+    JavaScript unpacks.
 
     Args:
         folder: Folder with the wheels, ``pyodide-lock.json`` and ``python_stdlib.zip``.
     """
     lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
     packages = lock["packages"]
-    at_start = packages["svcnb"]["depends"]
-    standard = _files(folder / "python_stdlib.zip")
-    with zipfile.ZipFile(folder / "python_stdlib.zip", "w") as library:
-        _write(library, standard, in_archive=True)
-        for name, entry in list(packages.items()):
-            wheel = folder / entry["file_name"]
-            files = _files(wheel)
-            wheel.unlink()
-            if name in at_start and all(file.endswith(".py") or ".dist-info/" in file for file in files):
-                _write(library, files, in_archive=True)
-                at_start.remove(name)
-                del packages[name]
-                continue
-            with zipfile.ZipFile(wheel, "w") as smaller:
-                _write(smaller, files, in_archive=False)
+    at_start = {"svcnb", "micropip", *packages["svcnb"]["depends"]}
+    unpacked: dict[str, bytes] = {}
+    library = _compiled(_files(folder / "python_stdlib.zip"), in_archive=True)
+    for name, entry in list(packages.items()):
+        wheel = folder / entry["file_name"]
+        files = _files(wheel)
+        if name not in at_start:
+            _write(wheel, _compiled(files, in_archive=False))
             entry["sha256"] = hashlib.sha256(wheel.read_bytes()).hexdigest()
+            entry["depends"] = [each for each in entry["depends"] if each not in at_start]
+            continue
+        if all(file.endswith(".py") or ".dist-info/" in file for file in files):
+            library |= _compiled(files, in_archive=True)
+        else:
+            unpacked |= _compiled(files, in_archive=False)
+        wheel.unlink()
+        del packages[name]
+    _write(folder / "python_stdlib.zip", library)
+    sizes = json.dumps({file: len(content) for file, content in unpacked.items()})
+    (folder / AT_START).write_bytes(gzip.compress(b"\n".join([sizes.encode(), b"".join(unpacked.values())]), mtime=0))
     (folder / "pyodide-lock.json").write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
 
 
@@ -103,21 +111,25 @@ def _is_needed(file: str) -> bool:
     return not unused and (not file.endswith(".pyi") or file.startswith("jedi/"))
 
 
-def _write(archive: zipfile.ZipFile, files: dict[str, bytes], *, in_archive: bool) -> None:
+def _compiled(files: dict[str, bytes], *, in_archive: bool) -> dict[str, bytes]:
+    found = {}
     for file, content in files.items():
         home = "/lib/python314.zip" if in_archive else "/lib/python3.14/site-packages"
         compiled = file.endswith(".py") and not file.startswith(_UNCOMPILED)
         bytecode = _bytecode(f"{home}/{file}", content) if compiled else None
         with_source = file.startswith(_WITH_SOURCES)
         if bytecode is None or with_source:
-            _add(archive, file, content)
+            found[file] = content
         if bytecode is not None:
             # Python looks for bytecode in __pycache__ only if the source is there, and only in a folder.
-            _add(archive, cache_from_source(file) if with_source and not in_archive else f"{file}c", bytecode)
+            found[cache_from_source(file) if with_source and not in_archive else f"{file}c"] = bytecode
+    return found
 
 
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED, 9)
+def _write(archive: Path, files: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(archive, "w") as target:
+        for name, content in files.items():
+            target.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED, 9)
 
 
 def _bytecode(name: str, source: bytes) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Panels: notebook widgets that operate the service by mouse and keyboard.
+"""Panels: notebook widgets that control the service with the mouse and the keyboard.
 
 The first argument of every panel is a client. `as_code()` returns the performed actions as Python. Panels need the
 extra ``lab``. Python imports the names below on first use.

@@ -136,7 +136,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def use_key_file(self, text: str, password: str, name: str) -> None:
-        """Uses the key in an encrypted key file as the owner's wallet until the panel closes."""
+        """Uses the wallet in an encrypted key file as the owner until the panel closes."""
         with field("file"):
             if len(text) > MAX_KEY_FILE:
                 raise InvalidArgument(

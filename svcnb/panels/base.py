@@ -85,7 +85,7 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. A kernel in a page would drop every None, so it sends JSON text instead."""
+        """Sends a message to all views. A kernel in a page sends JSON text, because it would lose None values."""
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod

@@ -64,7 +64,7 @@ class RunsPanel(Panel, bundle="runs"):
         self._seen: dict[str, SeenRun] = {}
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Reads the names again, because they can be different now."""
+        """Marks the cached names as outdated, because they may have changed."""
         if what & {"account", "resources"}:
             self._named_at = -NAMES_KEPT_S
         if "account" in what:

@@ -52,7 +52,8 @@ class TriggersPanel(Panel, bundle="triggers"):
     def __init__(self, client: Client, triggers: TriggersClient | None = None) -> None:
         if triggers is not None and not isinstance(triggers, TriggersClient):
             raise InvalidArgument(
-                f"invalid triggers of type {type(triggers).__name__}", hint="Pass a svcnb.TriggersClient, or omit it."
+                f"invalid triggers of type {type(triggers).__name__}",
+                hint="Pass a svcnb.TriggersClient, or omit this argument.",
             )
         self.triggers = TriggersClient(config=client.config) if triggers is None else triggers
         self._begun = False
@@ -134,7 +135,7 @@ class TriggersPanel(Panel, bundle="triggers"):
             name: Name of the trigger.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             source: The action.
-            params: JSON text of the object with the default params of every run. Empty for no params.
+            params: JSON text of the object with the default parameters of every run. Empty without parameters.
             config: Settings for this kind of trigger.
             usage_key: Usage key that can execute the action. If it is empty, the method creates a key.
         """

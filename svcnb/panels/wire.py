@@ -7,8 +7,8 @@ Messages from the browser:
 - ``hello``: a view opened
 - ``command``: id, name, args
 - ``cancel``: id
-- ``shown``: id of an ask
-- ``reply``: id of an ask, ok, value or error
+- ``shown``: id of an ``ask`` message
+- ``reply``: id of an ``ask`` message, ok, value or error
 
 Messages from the kernel:
 
@@ -16,7 +16,7 @@ Messages from the kernel:
 - ``progress``: id, text
 - ``answer``: id, ok, value or error
 - ``ask``: id, name, args
-- ``settled``: id of an ask
+- ``settled``: id of an ``ask`` message
 - ``tell``: name, args
 
 An error is an object with the fields ``type``, ``message``, ``hint`` and ``consequences``. If the user can fix the

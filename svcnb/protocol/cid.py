@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from svcnb.errors import InvalidType
-from svcnb.protocol import base58, source_digest
-from svcnb.protocol.cid_text import ParsedCid, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
+from svcnb.protocol import source_digest
+from svcnb.protocol.cid_text import ParsedCid, base58, is_cid, is_cid_v0, parse_cid, to_v0, to_v1
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.source_digest import Progress
@@ -127,7 +127,7 @@ def _of_short_text(source: str) -> str:
 
 
 def _text(root_digest: bytes) -> str:
-    return base58.encode(_MULTIHASH + root_digest)
+    return base58(_MULTIHASH + root_digest)
 
 
 class CidHasher:

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import product
 from typing import Final
 
 from svcnb.errors import InvalidType
+from svcnb.protocol import source_digest
 from svcnb.protocol.errors import MalformedCid, shown
-from svcnb.protocol.limits import MAX_CID_CHARS
+from svcnb.protocol.limits import CID_CHUNK_BYTES, CID_MAX_LINKS, MAX_CID_CHARS
+from svcnb.protocol.unixfs import Node, parent
 
 _V0: Final = re.compile(r"Qm[1-9A-HJ-NP-Za-km-z]{44}\Z")
 # Base58 digits are in ASCII order, so strings of equal length sort like the numbers that they encode. These two strings
@@ -20,6 +24,13 @@ _FIRST_V0: Final = "QmNLei78zWmzUdbeRB3CiUfAizWUrbeeZh5K1rhAQKCh51"
 _LAST_V0: Final = "QmfZy5bvk7a3DQAjCbGNtmrPXWkyVvPrdnZMyBZ5q5ieKG"
 _V0_DIGEST_BYTES: Final = 32
 _DAG_PB: Final = 0x70
+_ALPHABET: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"  # Bitcoin's, base58btc in multibase
+_PAIRS: Final = tuple(a + b for a, b in product(_ALPHABET, repeat=2))
+_PAIR: Final = 58**2
+_FOUR: Final = 58**4  # four digits per division, because division by a number of less than 30 bits is fast
+# Field and length of a link, then the start of a CIDv1: version, codec, sha2-256, 32 bytes.
+_LINK_TO_RAW: Final = b"\x0a\x24\x01\x55\x12\x20"
+_LINK_TO_NODE: Final = b"\x0a\x24\x01\x70\x12\x20"
 _HINT: Final = "Compute the CID from the source: svcnb.cid(source)."
 
 
@@ -56,17 +67,31 @@ class ParsedCid:
             InvalidType: The content is not bytes.
             MalformedCid: The hash function of the CID is not available.
         """
-        from svcnb.protocol.cid_content import is_block, is_file
-
         if not isinstance(content, (bytes, bytearray, memoryview)):
             raise InvalidType(f"invalid content: expected bytes, got {type(content).__name__}")
-        return is_block(self, bytes(content)) or is_file(self, bytes(content))
+        return _is_block(self, bytes(content)) or _is_file(self, bytes(content))
+
+
+def base58(data: bytes) -> str:
+    """Encodes bytes in base58. Each leading zero byte becomes a leading digit ``1``.
+
+    The function is optimised for the 34 bytes of a CID.
+    """
+    number = int.from_bytes(data, "big")
+    pairs: list[str] = []
+    while number:
+        number, four = divmod(number, _FOUR)
+        # Start at the end, because the division returns the lowest digits first.
+        pairs += _PAIRS[four % _PAIR], _PAIRS[four // _PAIR]
+    pairs.reverse()
+    digits = "".join(pairs).lstrip("1")
+    return "1" * (len(data) - len(data.lstrip(b"\0"))) + digits
 
 
 def is_cid_v0(text: object) -> bool:
     """Returns whether a string is a CID of version 0, which the service uses.
 
-    The check is fast and imports nothing. It checks the alphabet, and that the string encodes 34 bytes that start with
+    The check is fast. It checks the alphabet, and that the string encodes 34 bytes that start with
     0x1220.
     """
     if not isinstance(text, str) or not _V0.match(text):
@@ -186,3 +211,45 @@ def _multihash(cid: ParsedCid) -> bytes:
     from multiformats import multicodec, varint
 
     return bytes(multicodec.wrap(cid.hash_name, varint.encode(len(cid.digest)) + cid.digest))
+
+
+def _is_block(cid: ParsedCid, content: bytes) -> bool:
+    """Returns whether a CID is the hash of these bytes.
+
+    Raises:
+        MalformedCid: The hash function of the CID is not available.
+    """
+    from multiformats import multihash
+
+    try:
+        compute, _ = multihash.get(cid.hash_name).implementation
+        found = compute(content)
+    except Exception as error:
+        raise MalformedCid(
+            f"cannot check the CID {cid.text}: its hash function {cid.hash_name} is not available",
+            hint="Use a CID with sha2-256.",
+        ) from error
+    return bool(cid.digest) and found[: len(cid.digest)] == cid.digest
+
+
+def _is_file(cid: ParsedCid, content: bytes) -> bool:
+    """Returns whether a CID is the root of the block tree of a file.
+
+    ``ipfs add`` wraps leaves in dag-pb for version 0, and uses raw leaves for version 1.
+    """
+    if (cid.codec, cid.hash_name) != ("dag-pb", "sha2-256"):
+        return False
+    if source_digest.of_memory(memoryview(content), None) == cid.digest:
+        return True
+    return cid.version == 1 and _root_over_raw_leaves(content) == cid.digest
+
+
+def _root_over_raw_leaves(content: bytes) -> bytes:
+    chunks = [content[at : at + CID_CHUNK_BYTES] for at in range(0, len(content), CID_CHUNK_BYTES)]
+    level: list[Node] = [(sha256(chunk).digest(), len(chunk), len(chunk)) for chunk in chunks or [b""]]
+    link = _LINK_TO_RAW
+    while len(level) > 1 or link is _LINK_TO_RAW:
+        level = [parent(level[at : at + CID_MAX_LINKS], link) for at in range(0, len(level), CID_MAX_LINKS)]
+        link = _LINK_TO_NODE
+    digest, _, _ = level[0]
+    return digest

@@ -44,3 +44,20 @@ def load_script(script: Path) -> Any:
     from svcnb.bundles import read_bundle
 
     return run_js(read_bundle(script).decode())
+
+
+def object_url(script: bytes) -> str:
+    """Creates an object URL from which this page can load a script."""
+    from js import URL, Blob, Object
+    from pyodide.ffi import to_js
+
+    options = to_js({"type": "text/javascript"}, dict_converter=Object.fromEntries)
+    url: str = URL.createObjectURL(Blob.new(to_js([script]), options))
+    return url
+
+
+def revoke(url: str) -> None:
+    """Revokes an object URL from `object_url`."""
+    from js import URL
+
+    URL.revokeObjectURL(url)

@@ -16,7 +16,7 @@ from svcnb.reports.data import TOKEN_FILE
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _LEAST: Final = 8
-"""Minimum length of other variables' values that reports mask. Shorter values can occur in text by chance."""
+"""Minimum length of the secrets in all other variables. Shorter values can occur in text by chance."""
 
 
 def secrets_of(environment: Mapping[str, str]) -> list[str]:

@@ -144,9 +144,9 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
 
 @checked
 def permission_matrix(permissions: Permissions) -> Picture | Sentence:
-    """Draws the rights of usage keys in groups: R for running actions, M for changing permissions.
+    """Draws the permissions of usage keys in groups: R for running actions, M for changing permissions.
 
-    A right in every group, including future groups, has its own column.
+    A permission for every group, including future groups, has its own column.
 
     Args:
         permissions: The permissions of an account.
@@ -155,7 +155,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
 
     from svcnb.charts.renderer import Layers
 
-    # Keys with rights in every group come first, so that the matrix always contains them.
+    # Keys with permissions in every group come first, so that the matrix always contains them.
     keys = sorted(permissions.keys, key=lambda key: not _right(key, 0))[:MOST]
     groups = [group for group, _ in permissions.groups][:MOST]
     names = key_names(permissions.keys)
@@ -202,7 +202,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
 
 
 def _right(key: Any, group: int) -> str:
-    """Returns the rights of a key in a group. Group 0 means its rights in every group."""
+    """Returns the permissions of a key in a group. Group 0 means its permissions in every group."""
     runs = group in key.execute_in_groups
     manages = group in {*key.manage_ipfs_ids_in_groups, *key.add_pkp_to_groups, *key.remove_pkp_from_groups}
     return " and ".join(word for word, there in (("run", runs), ("manage", manages)) if there)

@@ -63,7 +63,7 @@ class KeyRights(Model):
     key_hash: str
     execute: str
     manage: str
-    """Other rights, as text."""
+    """Other permissions, as text."""
 
     expires: str
 

@@ -136,7 +136,7 @@ class RunFeed(Checked):
         try:
             rows: list[dict[str, Any]] = self._plane.request("GET", f"/runs?limit={NEWEST}&offset=0")["runs"]
         except ControlRefused:
-            self._plane = None  # the service is not an emulator or denied access, which are both permanent
+            self._plane = None  # the service is not an emulator or denied access; both conditions are permanent
             return []
         except EmulatorUnreachable as error:
             # It is unknown whether the address belongs to an emulator or a live service.

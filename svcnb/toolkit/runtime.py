@@ -98,9 +98,9 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
 
 
 def namespaces(vocabulary: Vocabulary) -> dict[str, str]:
-    """Returns the service's global names, each with the name of its property of the namespace.
+    """Returns the service's global names, each with the property of the namespace to which it refers.
 
-    The name is empty for the namespace itself.
+    The property is empty for the namespace itself.
     """
     return {
         vocabulary.namespace: "",

@@ -74,7 +74,7 @@ class Templates(Checked):
     """Registry of templates, stored in a JSON file that should be under version control.
 
     Args:
-        path: Path of the file. The first release creates it.
+        path: Path of the file. The method `release` creates a missing file.
 
     Raises:
         InvalidArgument: The file is not a registry of templates.

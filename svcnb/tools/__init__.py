@@ -1,8 +1,8 @@
 """Locations of external tools, and errors with instructions for missing tools.
 
 Deno is installed as a wheel. With `svcnb fetch`, Deno downloads the chain node and the Solidity compiler from npm once,
-into a cache of the user. After that, this module does not use the network. Both the emulator and the launcher import
-this module, so it imports only the standard library.
+into the user's cache. After that, this module does not use the network. Both the emulator and the launcher import this
+module, so it imports only the standard library.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ from svcnb.tools import (
 
 FETCH_TIMEOUT_S = 600
 
-# SHA-256 of the unpacked binary. For other platforms, Deno checks only the hash of the archive in the lock file.
+# SHA-256 of the unpacked binary by platform. For platforms that are not in this table, Deno checks only the hash of the
+# archive in the lock file.
 ANVIL_SHA256 = {"linux-amd64": "10c1c727d6c1de973aeb160e59875b9a9a23464d6e74149ee8abb30b3500311b"}
 
 _MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}

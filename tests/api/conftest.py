@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from svcnb import control_tokens
+from tests.envelopes import envelope
 
 API = "/core/v1"
 NO_CREDIT = 0
@@ -265,26 +266,8 @@ def signed(
 
     chain_id = wire.get("get_node_chain_config").json()["chain_id"]
     issued = int(time.time()) if issued_at is None else issued_at
-    domain = {"name": "Svc ChainSecured", "version": "1"}
-    message = {"address": signer.address}
-    typed_data: dict[str, Any] = {
-        "types": {
-            "EIP712Domain": [
-                {"name": "name", "type": "string"},
-                {"name": "version", "type": "string"},
-                {"name": "chainId", "type": "uint256"},
-            ],
-            primary_type: [{"name": "address", "type": "address"}, {"name": "issuedAt", "type": "uint256"}],
-        },
-        "primaryType": primary_type,
-        "domain": domain | {"chainId": str(chain_id)},
-        "message": message | {"issuedAt": str(issued)},
-    }
-    as_numbers = {
-        **typed_data,
-        "domain": domain | {"chainId": chain_id},
-        "message": message | {"issuedAt": issued},
-    }
+    typed_data = envelope(primary_type, signer.address, issued, chain_id)
+    as_numbers = envelope(primary_type, signer.address, issued, chain_id, int)
     signature = "0x" + EthAccount.sign_typed_data(signer.key, full_message=as_numbers).signature.hex().removeprefix(
         "0x"
     )

@@ -143,7 +143,7 @@ def safe(start_local: Any) -> Victim:
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "hostile.example"])
-def test_a_page_of_another_origin_gains_nothing(browser: Any, safe: Victim, hostile_site: str, name: str) -> None:
+def test_a_page_of_another_origin_has_no_access(browser: Any, safe: Victim, hostile_site: str, name: str) -> None:
     before = safe.belongings()
     read, shown = attack(browser, safe, hostile_site.replace("127.0.0.1", name))
     assert read == []
@@ -151,7 +151,7 @@ def test_a_page_of_another_origin_gains_nothing(browser: Any, safe: Victim, host
     assert safe.belongings() == before
 
 
-def test_a_page_whose_name_was_pointed_at_this_machine_gains_nothing(browser: Any, safe: Victim) -> None:
+def test_a_page_with_a_rebound_name_has_no_access(browser: Any, safe: Victim) -> None:
     before = safe.belongings()
     site = safe.wire.base_url.replace("127.0.0.1", REBOUND)
     read, _shown = attack(browser, safe, site)

@@ -79,7 +79,7 @@ def run(http: httpx.Client, key: str) -> httpx.Response:
     return http.post("/core/v1/svc_action", headers={"X-Api-Key": key}, json=body)
 
 
-def test_bodies_of_one_account_are_held_up_to_a_limit_and_a_neighbour_is_served(flood: Any) -> None:
+def test_bodies_of_one_account_are_limited_and_another_account_is_served(flood: Any) -> None:
     http, sockets, new_key = flood
     greedy, neighbour = new_key(), new_key()
     held = [sockets.send("/core/v1/svc_action", greedy) for _ in range(FIT + 1)]
@@ -96,7 +96,7 @@ def test_bodies_of_one_account_are_held_up_to_a_limit_and_a_neighbour_is_served(
 
 
 @pytest.mark.slow
-def test_bodies_of_all_callers_are_held_up_to_a_limit(flood: Any) -> None:
+def test_bodies_of_all_callers_are_limited_together(flood: Any) -> None:
     http, sockets, new_key = flood
     keys = [new_key() for _ in range(3)]
     full, rest = divmod(MAX_BODIES_BYTES, MAX_BODY_BYTES)
@@ -112,7 +112,7 @@ def test_bodies_of_all_callers_are_held_up_to_a_limit(flood: Any) -> None:
     assert run(http, keys[2]).json()["response"] == [1]
 
 
-async def test_the_triggers_service_answers_in_its_own_form_when_the_budget_is_used_up() -> None:
+async def test_the_triggers_service_has_its_own_error_for_a_full_budget() -> None:
     from starlette.requests import Request
 
     from svcnb.emulator.triggers.errors import Refused
@@ -138,7 +138,7 @@ async def test_the_triggers_service_answers_in_its_own_form_when_the_budget_is_u
     assert budget.held == 0
 
 
-async def test_what_an_ended_request_held_is_free_for_the_next() -> None:
+async def test_the_memory_of_an_ended_request_is_available_again() -> None:
     async def app(_scope: Any, receive: Any, _send: Any) -> None:
         await receive()
         held.append(budget.held)

@@ -30,7 +30,7 @@ class Watch:
         return self.now
 
 
-def test_a_grant_acts_after_its_delay_and_the_oldest_late_one_counts():
+def test_a_grant_takes_effect_after_its_delay_in_order():
     watch = Watch()
     delay = GrantDelay(1_000, 0, watch)
     delay.note("ActionAddedToGroup", 10)
@@ -43,7 +43,7 @@ def test_a_grant_acts_after_its_delay_and_the_oldest_late_one_counts():
     assert delay.last_effective_block() is None
 
 
-def test_removals_and_unconfigured_delays_never_hold_anything_back():
+def test_removals_take_effect_immediately():
     delay = GrantDelay(1_000, 0, Watch())
     delay.note("ActionRemovedFromGroup", 10)
     delay.note("UsageApiKeyRemoved", 11)
@@ -64,7 +64,7 @@ def test_the_jitter_varies_the_delay_within_its_bound():
     assert all(0.1 <= wait <= 1.1 for wait in waits)
 
 
-def test_the_oldest_sources_make_room():
+def test_the_oldest_sources_are_deleted():
     sources = SourceCache(limit_bytes=10)
     sources.put("a", "aaaa")
     sources.put("b", "bbbb")
@@ -73,7 +73,7 @@ def test_the_oldest_sources_make_room():
     assert [sources.get(cid) for cid in "abc"] == ["aaaa", None, "cccc"]
 
 
-async def test_the_state_is_exchanged_while_no_request_runs():
+async def test_the_state_is_replaced_while_no_request_runs():
     traffic = Quiesce()
     seen: list[str] = []
     await traffic.enter()
@@ -118,7 +118,7 @@ def test_two_rows_of_the_same_method_and_path_are_a_defect():
         Router(dispatcher(), rows)
 
 
-async def test_rows_that_come_later_are_made_once_and_only_when_somebody_asks_for_one():
+async def test_later_endpoints_are_created_once_on_the_first_request():
     made = []
 
     async def handler(call: Call, _given: object) -> str:
@@ -142,7 +142,7 @@ async def test_rows_that_come_later_are_made_once_and_only_when_somebody_asks_fo
     assert made != [threading.get_ident()]
 
 
-async def test_rows_that_could_not_be_made_are_tried_again_by_the_next_who_asks():
+async def test_a_failed_creation_of_endpoints_is_retried():
     tries = []
 
     async def handler(_call: object, _given: object) -> str:

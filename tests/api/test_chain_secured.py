@@ -22,7 +22,7 @@ def owner():
     return EthAccount.create()
 
 
-def test_a_signature_makes_a_wallet_that_belongs_to_nobody_yet(wire, owner, sign_envelope):
+def test_a_signature_creates_a_wallet_without_an_account(wire, owner, sign_envelope):
     answer = wire.post("create_wallet_with_signature", body=sign_envelope(wire, owner, "CreateWallet"))
     assert answer.status_code == 200, answer.text
     made = answer.json()
@@ -38,7 +38,7 @@ def test_the_envelope_may_be_json_text(wire, owner, sign_envelope):
     assert answer.status_code == 200
 
 
-def test_a_signature_makes_a_usage_key_that_opens_nothing_yet(wire, owner, sign_envelope):
+def test_a_signature_creates_a_usage_key_without_permissions(wire, owner, sign_envelope):
     answer = wire.post("add_usage_api_key_with_signature", body=sign_envelope(wire, owner, "AddUsageApiKey"))
     made = answer.json()
     assert made.keys() == {"usage_api_key", "wallet_address", "derivation_path"}
@@ -90,7 +90,7 @@ def converted(account, owner, sign_envelope):
     return SimpleNamespace(account=account, owner=owner, group=group, usage_key=usage_key, before=before)
 
 
-def test_conversion_is_free_and_keeps_everything_but_the_right_to_write(converted):
+def test_a_conversion_is_free_and_removes_only_the_permission_to_write(converted):
     """Reads and executions still work, but the service rejects managed writes.
 
     Source: docs/service/resources.md#states, docs/service/permissions.md#permission-of-each-endpoint.
@@ -121,7 +121,7 @@ def test_conversion_is_free_and_keeps_everything_but_the_right_to_write(converte
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_after_conversion_permission_comes_before_existence(converted, path, body):
+def test_after_a_conversion_the_permission_is_checked_before_existence(converted, path, body):
     """See docs/service/permissions.md#permission-of-each-endpoint. The error does not show whether an object exists."""
     answer = converted.account.post(path, body)
     assert (answer.status_code, answer.json()) == (403, "Permission denied")
@@ -133,7 +133,7 @@ def test_an_account_is_converted_once(converted, sign_envelope):
     assert converted.account.post("convert_to_chain_secured_account", body).status_code == 400
 
 
-def test_the_new_admin_wallet_must_hold_no_account(converted, sign_envelope):
+def test_the_new_admin_wallet_must_not_own_an_account(converted, sign_envelope):
     """See docs/service/resources.md#states."""
     other = converted.account.wire.account("other")
     body = sign_envelope(converted.account.wire, converted.owner, "ConvertAccount")
@@ -170,7 +170,7 @@ def test_the_admin_wallet_signs_for_billing(converted, sign_envelope):
     assert wire.call("GET", "list_groups", headers=header).status_code == 401
 
 
-def test_a_wallet_header_wins_over_the_key_when_it_can_be_read(converted, sign_envelope):
+def test_a_decodable_wallet_header_takes_precedence_over_the_key(converted, sign_envelope):
     wire, key = converted.account.wire, converted.account.key
     wrong_flow = wallet_header(sign_envelope, wire, converted.owner, "CreateWallet")
     stranger = wallet_header(sign_envelope, wire, EthAccount.create())
@@ -179,7 +179,7 @@ def test_a_wallet_header_wins_over_the_key_when_it_can_be_read(converted, sign_e
         assert answer.status_code == status, header
 
 
-def test_a_contract_wallet_signs_in_its_owners_name(wire, owner, sign_envelope):
+def test_a_contract_wallet_signs_for_its_owner(wire, owner, sign_envelope):
     """See docs/service/signatures.md#verification: ERC-1271, on the chain of the domain."""
     wallet = wire.control("/contract-wallets", {"owner": owner.address})["address"]
     chain_id = wire.get("get_node_chain_config").json()["chain_id"]

@@ -84,7 +84,7 @@ def test_the_last_cent_is_spent_once(poor):
     assert len(account.listed("list_wallets")) == 3
 
 
-def test_402_names_what_is_needed_and_what_is_there(broke):
+def test_402_contains_the_needed_and_the_available_credit(broke):
     """See docs/service/billing.md#prices, 402."""
     body = broke.post("create_wallet").json()
     assert body["error"] == "payment_required"
@@ -104,7 +104,7 @@ FOREVER = "async function main() { console.log('begun'); await new Promise(() =>
 
 
 @pytest.mark.slow
-def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
+def test_a_run_without_credit_is_stopped_and_free(local):
     """The service checks the credit every 5 s. This test uses a shorter interval.
 
     Source: docs/service/runtime.md#errors-of-a-run, docs/service/billing.md#credit-during-a-run.
@@ -127,14 +127,14 @@ def test_a_run_that_its_account_cannot_pay_on_ends_and_costs_nothing(local):
 
 
 @pytest.mark.slow
-def test_a_run_ended_for_lack_of_credit_pays_what_was_there_if_failed_runs_pay(local):
+def test_a_run_without_credit_costs_the_rest_if_failed_runs_are_charged(local):
     """See docs/service/billing.md#prices, charge_failed_runs."""
     account = local(charge_failed_runs=True, funds_check_ms=300).account(credit=1)
     assert account.run(FOREVER).status_code == 500
     assert account.credit() == 0
 
 
-def test_without_billing_everything_is_free_and_billing_answers_503(local):
+def test_without_billing_calls_are_free_and_billing_returns_503(local):
     """See docs/service/billing.md#outages, billing_enabled."""
     wire = local(billing_enabled=False)
     made = wire.ok("new_account", body={"account_name": "n"})

@@ -117,7 +117,7 @@ def test_a_connection_ends_when_its_time_is_over(serve: Callable[..., _Served], 
 
 
 @pytest.mark.slow
-def test_a_client_that_does_not_read_is_left_after_a_time(serve: Callable[..., _Served]) -> None:
+def test_a_client_that_does_not_read_is_disconnected_after_a_time(serve: Callable[..., _Served]) -> None:
     served = serve(write_s=0.1)
     with served.connect() as connection:
         connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -137,7 +137,7 @@ def test_a_client_that_does_not_read_is_left_after_a_time(serve: Callable[..., _
     ],
     ids=["a long head", "many headers", "a long trailer", "nonsense"],
 )  # fmt: skip
-def test_what_is_too_large_to_be_a_request_is_refused(serve: Callable[..., _Served], sent: bytes, status: int) -> None:
+def test_an_oversized_request_is_rejected(serve: Callable[..., _Served], sent: bytes, status: int) -> None:
     with serve().connect() as connection:
         connection.sendall(sent)
         found, headers, body = answered(connection)
@@ -145,7 +145,7 @@ def test_what_is_too_large_to_be_a_request_is_refused(serve: Callable[..., _Serv
     assert set(json.loads(body)) == {"error", "message", "fix", "docs_url"}
 
 
-def test_a_request_that_cannot_be_read_does_not_take_the_place_of_the_answer_before_it(
+def test_an_unreadable_request_does_not_replace_the_previous_response(
     serve: Callable[..., _Served],
 ) -> None:
     with serve().connect() as connection:
@@ -153,7 +153,7 @@ def test_a_request_that_cannot_be_read_does_not_take_the_place_of_the_answer_bef
         assert answered(connection)[::2] == (200, b"fine")
 
 
-def test_requests_far_ahead_of_their_answers_end_the_connection(serve: Callable[..., _Served]) -> None:
+def test_too_many_pipelined_requests_end_the_connection(serve: Callable[..., _Served]) -> None:
     with serve().connect() as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 1_000)
         data = b""
@@ -163,7 +163,7 @@ def test_requests_far_ahead_of_their_answers_end_the_connection(serve: Callable[
     assert data.endswith(b"fine")
 
 
-def test_one_connection_too_many_is_answered_503_and_served_when_others_have_gone(
+def test_an_excess_connection_receives_503_until_others_close(
     serve: Callable[..., _Served],
 ) -> None:
     served = serve(limit=5)
@@ -184,7 +184,7 @@ def test_one_connection_too_many_is_answered_503_and_served_when_others_have_gon
         assert answered(late)[0] == 200
 
 
-def test_a_connection_that_waits_for_nothing_gives_way_to_a_new_one(serve: Callable[..., _Served]) -> None:
+def test_an_idle_connection_is_closed_for_a_new_one(serve: Callable[..., _Served]) -> None:
     served = serve(limit=2)
     with ExitStack() as stack:
         for _ in range(2):
@@ -196,7 +196,7 @@ def test_a_connection_that_waits_for_nothing_gives_way_to_a_new_one(serve: Calla
             assert answered(late)[0] == 200
 
 
-def test_the_limit_lies_below_that_of_file_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_is_below_that_of_file_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
     resource = pytest.importorskip("resource")
     found = []
     for soft in (64, 1_024, 4_096, resource.RLIM_INFINITY):
@@ -206,7 +206,7 @@ def test_the_limit_lies_below_that_of_file_descriptors(monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-def test_the_emulator_answers_a_connection_too_many_with_503(start_emulator: Callable[..., Any]) -> None:
+def test_the_emulator_returns_503_for_an_excess_connection(start_emulator: Callable[..., Any]) -> None:
     emulator = start_emulator(max_connections=3)
     address = urlsplit(emulator.base_url)
     where = (str(address.hostname), int(address.port or 0))

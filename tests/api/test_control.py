@@ -25,7 +25,7 @@ def own(whole):
     whole.control("/reset")
 
 
-def test_the_state_tells_where_everything_is_and_no_secret(local):
+def test_the_state_contains_all_addresses_and_no_secret(local):
     wire = local(seed="a seed nobody should see", starter_credits=7)
     state = wire.control("/state", method="GET")
     config = wire.get("get_node_chain_config").json()
@@ -37,7 +37,7 @@ def test_the_state_tells_where_everything_is_and_no_secret(local):
     assert "a seed nobody should see" not in str(state)
 
 
-def test_reset_goes_back_to_the_start(own):
+def test_a_reset_restores_the_initial_state(own):
     account = own.account()
     own.control("/clock", {"freeze": 2_000_000_000})
     own.control("/faults", {"part": "chain"})
@@ -50,7 +50,7 @@ def test_reset_goes_back_to_the_start(own):
     assert fresh.run(CODE).status_code == 200
 
 
-def test_a_snapshot_brings_database_and_chain_back_together(own):
+def test_a_snapshot_restores_the_database_and_the_chain_together(own):
     account = own.account()
     account.group("before")
     own.control("/snapshots/lesson%201")
@@ -79,7 +79,7 @@ def test_a_seeded_emulator_draws_the_same_again_after_a_snapshot_was_restored(lo
     assert wire.account().wallet == first
 
 
-def test_time_can_stand_still_move_and_be_real_again(own):
+def test_time_can_be_frozen_advanced_and_real_again(own):
     own.control("/clock", {"freeze": 2_000_000_000})
     assert own.control("/clock", {"advance": 10.5}) == {"now": 2_000_000_010.5, "frozen": True}
     account = own.account()
@@ -102,7 +102,7 @@ def test_time_can_stand_still_move_and_be_real_again(own):
         assert own.post("/_emulator/clock", body=wrong).status_code == 422
 
 
-def test_faults_hit_as_often_as_ordered(own):
+def test_faults_occur_the_requested_number_of_times(own):
     account = own.account()
     own.control("/faults", {"part": "runtime", "times": 2})
     own.control("/faults", {"part": "chain", "status": 500, "times": 1})
@@ -141,21 +141,21 @@ def test_the_gateway_speaks_json_rpc(own):
 @pytest.mark.parametrize(
     ("path", "member"), [("faucet", "address"), ("credit", "wallet_address"), ("contract-wallets", "owner")]
 )
-def test_what_is_no_address_is_refused_as_an_address(own, path, member):
+def test_an_invalid_address_is_rejected(own, path, member):
     body = {member: "x"} | ({"cents": 1} if path == "credit" else {})
     refused = own.post(f"/_emulator/{path}", body=body)
     assert refused.status_code == 400
     assert "invalid wallet address 'x': send 0x followed by 40 hex digits" in refused.text
 
 
-def test_credit_goes_to_the_wallet_that_pays(own):
+def test_credit_is_added_to_the_billing_wallet(own):
     account = own.account()
     before = account.credit()
     assert own.control("/credit", {"wallet_address": account.wallet, "cents": 250}) == {"credit_cents": before + 250}
     assert account.credit() == before + 250
 
 
-def test_a_payment_ends_as_ordered(own):
+def test_a_payment_has_the_requested_result(own):
     account = own.account()
 
     def intent() -> str:
@@ -184,7 +184,7 @@ def test_outbound_requests_can_be_refused(own):
     assert own.post("/_emulator/network", body={"policy": "record"}).status_code == 400
 
 
-def test_the_control_plane_needs_the_token_that_was_chosen(local):
+def test_the_control_plane_requires_the_configured_token(local):
     wire = local(control_token="correct horse")
     for wrong in ("", "Bearer wrong", "Basic correct horse", "correct horse", "Bearer"):
         assert wire.call("GET", "/_emulator/state", headers={"Authorization": wrong}).status_code == 401
@@ -193,9 +193,7 @@ def test_the_control_plane_needs_the_token_that_was_chosen(local):
     assert "correct horse" not in allowed.text
 
 
-def test_without_a_chosen_token_each_start_makes_one_and_every_row_needs_it(
-    wire, session_emulator, start_emulator, own
-):
+def test_each_start_generates_a_token_that_every_endpoint_requires(wire, session_emulator, start_emulator, own):
     rows = [row for row in other_endpoints(own.local.service, [], Forgiven()) if row.path.startswith("/_emulator")]
     assert len(rows) > 15
     for row in rows:
@@ -210,7 +208,7 @@ def test_without_a_chosen_token_each_start_makes_one_and_every_row_needs_it(
     assert session_emulator.state()["chain_id"] == 31337
 
 
-def test_what_there_is_not_is_a_structured_404(own):
+def test_an_unknown_path_of_the_control_plane_is_a_structured_404(own):
     for method, path in (("GET", "/runs/none"), ("DELETE", "/snapshots/none"), ("POST", "/snapshots/none/restore")):
         answer = own.call(method, f"/_emulator{path}", **({"json": {}} if method == "POST" else {}))
         assert (answer.status_code, answer.json()["error"]) == (404, "not_found")

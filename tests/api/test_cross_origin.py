@@ -44,7 +44,7 @@ def test_a_preflight_of_an_allowed_page_permits_every_method_the_service_has(ope
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/_emulator/clock", "/agent/authorize", "/processor/pay/pi_1"])
-def test_other_pages_are_closed_out_and_the_answer_names_the_option(wire, open_to_page, path):
+def test_other_pages_are_rejected_and_the_error_names_the_option(wire, open_to_page, path):
     other = "http://localhost:3000"
     for emulator, origin in ((wire, PAGE), (wire, other), (wire, "null"), (open_to_page, other)):
         for method in ("OPTIONS", "POST"):
@@ -54,13 +54,13 @@ def test_other_pages_are_closed_out_and_the_answer_names_the_option(wire, open_t
             assert not [name for name in answer.headers if name.lower().startswith("access-control")]
 
 
-def test_the_star_opens_to_every_page_as_the_live_service_does(start_local):
+def test_the_wildcard_allows_every_page_like_the_live_service(start_local):
     answer = start_local(allow_origin="*").call("OPTIONS", "add_group", headers=PREFLIGHT)
     assert (answer.status_code, answer.headers["Access-Control-Allow-Origin"]) == (204, PAGE)
 
 
 @pytest.mark.parametrize("text", ["https://a.example/path", "a.example", "null", "https://", "https://u@a.example"])
-def test_what_is_no_origin_is_refused_with_examples(text):
+def test_an_invalid_origin_is_rejected_with_examples(text):
     with pytest.raises(ValueError, match=r"expected scheme, host and optionally port, for example"):
         Settings.load({}, allow_origin=[text])
     good = Settings.load({"SVC_ALLOW_ORIGIN": "https://a.example:443/, http://localhost:3000"})
@@ -78,7 +78,7 @@ def test_answers_and_errors_can_be_read_by_an_allowed_page(open_to_page, method,
 
 
 @pytest.mark.parametrize("path", ["/core/v1/new_account", "/api/triggers", "/rpc", "/_emulator/clock", "/agent/login"])
-def test_a_name_that_was_pointed_at_this_machine_opens_nothing(wire, path):
+def test_a_rebound_name_has_no_access(wire, path):
     """With DNS rebinding, origin and host agree, and the address is the emulator's."""
     rebound = {"Origin": "http://evil.example", "Host": "evil.example"}
     assert wire.call("POST", path, json={}, headers=rebound).status_code == 403
@@ -86,7 +86,7 @@ def test_a_name_that_was_pointed_at_this_machine_opens_nothing(wire, path):
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "0.0.0.0:80", "[::1]:80", "[::ffff:127.0.0.1]:80"])
-def test_the_names_and_addresses_of_this_machine_are_known(wire, host):
+def test_the_names_and_addresses_of_this_machine_are_accepted(wire, host):
     """A numeric address cannot change its target, unlike a host name. Actions use any of the addresses."""
     assert wire.call("POST", "/rpc", json=ASKED, headers={"Host": host}).json()["result"] == hex(31337)
 
@@ -101,7 +101,7 @@ def test_without_an_origin_no_such_header_is_sent(wire):
     assert "Access-Control-Allow-Origin" not in wire.get("get_node_chain_config").headers
 
 
-def test_the_control_plane_takes_nothing_from_a_page(wire, open_to_page):
+def test_the_control_plane_rejects_pages(wire, open_to_page):
     """A page that a user visits must not change time or money. This also applies to a page that may use the API."""
     asked = wire.call("POST", "/_emulator/clock", json={"advance": 1}, headers={"Origin": PAGE})
     assert asked.status_code == 403
@@ -134,7 +134,7 @@ ASKED = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
         {"Host": "127.0.0.1.evil.example"},
     ],
 )
-def test_the_chain_takes_nothing_from_other_sites_nor_under_their_names(wire, headers):
+def test_the_chain_rejects_other_sites_and_rebound_names(wire, headers):
     """No credential protects the endpoint, and anyone can compute the keys of a seeded emulator."""
     answer = wire.call("POST", "/rpc", content=json.dumps(ASKED), headers=headers)
     assert answer.status_code == 403
@@ -145,7 +145,7 @@ def test_the_chain_takes_nothing_from_other_sites_nor_under_their_names(wire, he
 
 
 @pytest.mark.parametrize("origin", ["chrome-extension://abc", "moz-extension://abc"])
-def test_the_chain_answers_wallets(wire, origin):
+def test_the_chain_responds_to_wallets(wire, origin):
     answer = wire.call("POST", "/rpc", json=ASKED, headers={"Origin": origin})
     assert answer.json()["result"] == hex(31337)
     assert answer.headers["Access-Control-Allow-Origin"] == origin
@@ -154,7 +154,7 @@ def test_the_chain_answers_wallets(wire, origin):
 
 
 @pytest.mark.parametrize("path", ["/core/v1/new_account", "/api/triggers", "/_emulator/clock", "/agent/login"])
-def test_other_browser_extensions_gain_nothing(wire, path):
+def test_other_browser_extensions_have_no_access(wire, path):
     assert wire.call("POST", path, json={}, headers={"Origin": "chrome-extension://abc"}).status_code == 403
 
 

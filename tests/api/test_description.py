@@ -69,7 +69,7 @@ def description(wire):
 
 
 @pytest.mark.parametrize(("method", "name"), sorted((m, n) for m, names in SPECIFIED.items() for n in names))
-def test_every_specified_endpoint_is_described_and_answers(wire, description, method, name):
+def test_every_specified_endpoint_is_described_and_responds(wire, description, method, name):
     operation = description["paths"][f"/core/v1/{name}"][method.lower()]
     assert operation["summary"]
     assert ("security" in operation and operation["security"] == []) == (name in WITHOUT_CREDENTIAL)
@@ -94,7 +94,7 @@ def test_the_statuses_that_occur_are_described(description):
     assert "503" in paths["/health"]["get"]["responses"]
 
 
-def test_every_reference_inside_the_description_leads_somewhere(description):
+def test_every_reference_inside_the_description_has_a_target(description):
     for name in set(re.findall(r'"#/components/([^"]+)"', str(description).replace("'", '"'))):
         part, _, entry = name.partition("/")
         assert entry in description["components"][part], name
@@ -114,7 +114,7 @@ def test_bodies_of_answers_and_requests_are_described(description):
     assert refused["type"] == "string"
 
 
-def test_the_deprecated_verb_is_marked_here_and_in_its_answers(description, account):
+def test_the_deprecated_method_is_marked_in_the_description_and_in_responses(description, account):
     """See docs/service/index.md#versioning."""
     both = description["paths"]["/core/v1/create_wallet"]
     assert both["get"]["deprecated"] is True
@@ -125,11 +125,11 @@ def test_the_deprecated_verb_is_marked_here_and_in_its_answers(description, acco
     assert "Deprecation" not in new.headers
 
 
-def test_the_control_plane_is_no_part_of_the_described_service(description):
+def test_the_description_omits_the_control_plane(description):
     assert not [path for path in description["paths"] if "_emulator" in path or path.startswith("/processor")]
 
 
-def test_the_interactive_view_needs_nothing_from_elsewhere(wire):
+def test_the_interactive_view_loads_only_from_this_server(wire):
     """Every address in the description belongs to this server and responds.
 
     Source: docs/service/index.md#versioning; works without internet.
@@ -192,7 +192,7 @@ def json_schema():
         ("GET list_wallets_in_group", "422"),
     ],
 )
-def test_real_answers_match_their_description(description, account, json_schema, asked, status):
+def test_real_responses_match_their_description(description, account, json_schema, asked, status):
     method, name = asked.split()
     account.usage_key("shown", execute_in_groups=[0])
     account.group("shown", cids=["0x0"])

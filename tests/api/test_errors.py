@@ -32,7 +32,7 @@ def test_an_unknown_path_is_a_structured_404(wire, method, path):
 
 
 @pytest.mark.parametrize(("method", "path", "allowed"), [("GET", "add_group", "POST"), ("POST", "list_groups", "GET")])
-def test_a_known_path_with_another_method_says_which_is_allowed(wire, method, path, allowed):
+def test_the_error_for_a_wrong_method_names_the_allowed_one(wire, method, path, allowed):
     answer = wire.call(method, path)
     assert answer.status_code == 405
     assert answer.headers["Allow"] == allowed
@@ -65,7 +65,7 @@ def test_an_oversize_body_is_413_after_the_guards(poor):
     assert chunked.status_code == 413
 
 
-def test_numbers_are_not_taken_for_text_nor_text_for_numbers(account):
+def test_numbers_and_text_are_not_converted_into_each_other(account):
     """The server does not convert one JSON type into another (422)."""
     for path, body in (
         ("add_group", {"group_name": 1, "group_description": ""}),
@@ -105,7 +105,7 @@ def test_numbers_are_not_taken_for_text_nor_text_for_numbers(account):
     ],
     ids=lambda value: value if isinstance(value, str) and " " not in value else "",
 )
-def test_a_mismatch_is_told_in_the_words_of_json(account, path, body, said):
+def test_a_mismatch_is_described_in_json_terms(account, path, body, said):
     """The reader can be a JavaScript developer, so the message contains no Python terms such as dict or union."""
     answer = account.post(path, body)
     assert answer.status_code == 422
@@ -118,13 +118,13 @@ def test_unknown_members_are_ignored(account):
     assert account.post("add_group", body).status_code == 200
 
 
-def test_a_body_that_is_no_json_number_is_400(account):
+def test_a_body_with_an_invalid_json_number_is_400(account):
     """NaN is not valid JSON, although many parsers accept it."""
     answer = account.wire.call("POST", "svc_action", account.key, content=b'{"code": "x", "js_params": NaN}')
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
 
 
-def test_json_is_read_whatever_the_content_type_says(account):
+def test_json_is_parsed_regardless_of_the_content_type(account):
     """See docs/service/http.md#order-of-checks. Another test checks the strict setting."""
     content = json.dumps({"group_name": "n", "group_description": ""})
     answer = account.wire.call(
@@ -142,7 +142,7 @@ def test_small_payments_are_refused_with_a_json_string(account):
         assert "500" in answer.json()
 
 
-def test_no_answer_is_ever_html_and_no_garbage_breaks_the_server(wire):
+def test_no_response_is_html_and_no_malformed_request_causes_a_crash(wire):
     """Sends raw bytes that no client library would send."""
     address = urlsplit(wire.base_url)
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=300)
@@ -171,7 +171,7 @@ def test_no_answer_is_ever_html_and_no_garbage_breaks_the_server(wire):
     ],
     ids=["garbage", "unknown method", "long address", "negative length", "two lengths", "bad chunk"],
 )
-def test_bytes_that_are_no_request_get_json_too(wire, sent):
+def test_bytes_that_are_not_a_request_also_receive_json(wire, sent):
     """Error bodies are always JSON. Every response has a request id (docs/service/http.md#response-headers).
 
     Source: docs/service/http.md#errors.
@@ -190,7 +190,7 @@ def test_bytes_that_are_no_request_get_json_too(wire, sent):
     assert body["error"] == "bad_request"
 
 
-def test_a_compressed_body_is_refused_by_its_name(account):
+def test_a_compressed_body_is_rejected_with_its_content_encoding(account):
     """An error about invalid JSON would not help a user whose library compressed the body."""
     content = gzip.compress(b'{"group_name": "n"}')
     answer = account.wire.call("POST", "add_group", account.key, content=content, headers={"Content-Encoding": "gzip"})
@@ -203,7 +203,7 @@ def test_a_compressed_body_is_refused_by_its_name(account):
 
 
 @pytest.mark.parametrize("length", [40_000, 100_000, 1_000_000])
-def test_a_name_that_no_transaction_can_carry_is_400_and_says_what_to_shorten(account, length):
+def test_a_name_too_long_for_a_transaction_is_400_with_the_fix(account, length):
     """The status is not 503, because another attempt would also fail."""
     before = account.credit()
     answer = account.post("add_group", {"group_name": "n" * length})
@@ -214,7 +214,7 @@ def test_a_name_that_no_transaction_can_carry_is_400_and_says_what_to_shorten(ac
     assert account.listed("list_groups") == []
 
 
-def test_texts_of_the_largest_size_fit_beside_the_largest_lists(account):
+def test_texts_and_lists_of_the_maximum_size_fit_into_one_write(account):
     groups = [account.group() for _ in range(2)]
     lists: dict[str, Any] = dict.fromkeys(
         ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups"),
@@ -226,7 +226,7 @@ def test_texts_of_the_largest_size_fit_beside_the_largest_lists(account):
     assert account.post("add_usage_api_key", body | {"name": "n" * 25_001}).status_code == 400
 
 
-def test_the_docs_address_of_an_error_answers(wire):
+def test_the_docs_url_of_an_error_responds(wire):
     """docs_url works without internet access."""
     for answer in (wire.get("nothing"), wire.post("add_group")):
         address = answer.json()["docs_url"]

@@ -113,7 +113,7 @@ REQUESTS: dict[str, tuple[str, Any, Any, set[int]]] = {
 }
 
 
-def test_a_query_of_thousands_of_parameters_is_not_read(http: httpx.Client) -> None:
+def test_a_query_with_thousands_of_parameters_is_not_parsed(http: httpx.Client) -> None:
     answer = http.get("/core/v1/list_groups?page_number=0&page_size=10" + "&a" * 99)
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
     assert "at most 100" in answer.json()["message"]
@@ -122,7 +122,7 @@ def test_a_query_of_thousands_of_parameters_is_not_read(http: httpx.Client) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", REQUESTS)
-def test_a_large_request_leaves_the_event_loop_to_others(http: httpx.Client, turns: Turns, what: str) -> None:
+def test_a_large_request_does_not_block_the_event_loop(http: httpx.Client, turns: Turns, what: str) -> None:
     path, small, large, statuses = REQUESTS[what]
     headers = TOKEN if path.startswith("/api") else {}
     http.post(path, json=small, headers=headers)  # loads the modules
@@ -134,7 +134,7 @@ def test_a_large_request_leaves_the_event_loop_to_others(http: httpx.Client, tur
 
 
 @pytest.mark.slow
-def test_long_lists_of_triggers_and_runs_leave_the_event_loop_to_others(http: httpx.Client, turns: Turns) -> None:
+def test_long_lists_of_triggers_and_runs_do_not_block_the_event_loop(http: httpx.Client, turns: Turns) -> None:
     body = trigger(action_code=MANY_VALUES, usage_api_key=http.headers["x-api-key"])
     made = http.post("/api/triggers", json=body, headers=TOKEN)
     for each in http.get("/api/triggers", headers=TOKEN).json():
@@ -155,7 +155,7 @@ def test_long_lists_of_triggers_and_runs_leave_the_event_loop_to_others(http: ht
 
 
 @pytest.mark.slow
-def test_a_long_history_of_runs_is_written_trimmed_and_read_beside_the_event_loop(
+def test_a_long_history_of_runs_does_not_block_the_event_loop(
     server: WatchedServer, http: httpx.Client, turns: Turns, control: dict[str, str]
 ) -> None:
     run = server.service.settings.vocabulary.run_path
@@ -178,7 +178,7 @@ def test_a_long_history_of_runs_is_written_trimmed_and_read_beside_the_event_loo
 
 
 @pytest.mark.slow
-def test_a_large_state_is_saved_restored_and_reset_beside_the_event_loop(
+def test_a_large_state_does_not_block_the_event_loop(
     server: WatchedServer, http: httpx.Client, turns: Turns, control: dict[str, str]
 ) -> None:
     http.post("/_emulator/snapshots/small", json={}, headers=control)
@@ -199,7 +199,7 @@ JSON_BODY: dict[str, dict[str, Any]] = {"POST": {"json": {}}, "DELETE": {}}
 
 
 @pytest.mark.slow
-def test_the_first_request_to_each_endpoint_leaves_the_event_loop_to_others() -> None:
+def test_the_first_request_to_each_endpoint_does_not_block_the_event_loop() -> None:
     script = Path(__file__).with_name("loop_turns.py")
     slow: dict[str, list[tuple[float, str]]] = {}
     # the work of a request is slow each time, but a new process on a busy machine is slow only once

@@ -42,7 +42,7 @@ def test_an_action_signs_with_its_own_key(account):
     assert read.json()["response"] == [signed["publicKey"], signed["address"].lower()]
 
 
-def test_what_one_action_encrypts_another_decrypts(account):
+def test_one_action_decrypts_a_text_that_another_encrypted(account):
     """docs/service/conformance.md#accounts-runs-and-payments, item 17: a wildcard key, the master wallet, no group."""
     key = account.usage_key(execute_in_groups=[0])
     sealed = account.run(ENCRYPT, {"pkpId": account.wallet, "message": "a secret, 私"}, key=key).json()["response"]
@@ -52,7 +52,7 @@ def test_what_one_action_encrypts_another_decrypts(account):
     assert opened.json()["response"] == "a secret, 私"
 
 
-def test_a_wallet_needs_one_group_with_the_action_in_it(account):
+def test_a_wallet_needs_one_group_that_contains_the_action(account):
     """See docs/service/permissions.md#using-a-wallet. One group must permit both the action and the wallet."""
     wallet = account.wallet_made()
     hashed = hashed_cid(source_cid(PRIVATE_KEY))
@@ -120,7 +120,7 @@ def test_params_arrive_as_the_one_argument_of_main(account):
         assert answer == {"given": [params], "global": "undefined"}
 
 
-def test_what_is_printed_comes_back(account):
+def test_console_output_is_part_of_the_response(account):
     answer = account.run("function main() { console.log('one', 2); console.error({ a: [1] }); return 'done'; }")
     assert answer.json() == {"response": "done", "logs": "one 2\n{ a: [ 1 ] }\n", "has_error": False}
 
@@ -135,7 +135,7 @@ def test_a_thrown_error_is_a_500_string_with_the_stack(account):
     assert "<user_provided_script>:2:" in text
 
 
-def test_half_a_surrogate_pair_survives_the_answer_and_has_no_cid(account):
+def test_half_a_surrogate_pair_is_kept_in_a_response_and_has_no_cid(account):
     answer = account.run("function main() { console.log('\\ud800'); return ['\\ud83d']; }")
     assert answer.status_code == 200
     assert b"\\ud83d" in answer.content
@@ -143,7 +143,7 @@ def test_half_a_surrogate_pair_survives_the_answer_and_has_no_cid(account):
     assert body.status_code == 400
 
 
-def test_executions_are_kept_with_logs_trace_and_cost(account):
+def test_executions_are_recorded_with_logs_trace_and_cost(account):
     """Design section 4: GET /_emulator/runs."""
     good = account.run("function main() { console.log('kept'); }")
     bad = account.run("function main() { console.log('kept too'); throw new Error('x'); }")
@@ -182,7 +182,7 @@ def test_an_expired_usage_key_cannot_run_and_still_reads(local):
     assert account.run("function main() {}").status_code == 200
 
 
-def test_an_expired_usage_key_runs_on_where_expiry_is_not_enforced(local):
+def test_an_expired_usage_key_works_if_expiry_is_not_enforced(local):
     """With enforce_expiration=false, an expired key still works (docs/service/permissions.md#expiration)."""
     wire = local(starter_credits=500, enforce_expiration=False)
     account = wire.account()
@@ -214,7 +214,7 @@ async function main({ url, master, key, pkpId }) {
 """
 
 
-def test_a_key_that_is_removed_while_its_run_goes_on_opens_no_wallet_any_more(account):
+def test_a_key_removed_during_its_run_can_no_longer_use_wallets(account):
     """See docs/service/http.md#authentication. The action receives an error that it can catch, and can then succeed."""
     key = account.usage_key(execute_in_groups=[0])
     params = {"url": account.wire.base_url, "master": account.key, "key": key, "pkpId": account.wallet}
@@ -224,7 +224,7 @@ def test_a_key_that_is_removed_while_its_run_goes_on_opens_no_wallet_any_more(ac
     assert account.run("function main() {}", key=key).status_code == 401
 
 
-def test_a_wallet_of_another_account_is_refused_to_every_key_in_words(account):
+def test_a_wallet_of_another_account_is_rejected_with_a_reason(account):
     """See docs/service/keys.md#owners-of-wallets. A wallet belongs to the first account that registered it."""
     other = account.wire.account("other")
     tells = """async function main({ pkpId }) {

@@ -26,7 +26,7 @@ def polled(run, expected: int) -> set[int]:
 
 
 @pytest.mark.slow
-def test_new_keys_and_grants_act_late_and_removals_at_once(local):
+def test_new_keys_and_grants_are_delayed_and_removals_are_immediate(local):
     wire = local(grant_delay_ms=int(DELAY_S * 1000), starter_credits=1_000)
     account = wire.account(credit=1_000)
     group = account.group("x")

@@ -46,18 +46,18 @@ def structured(answer, status: int, code: str) -> None:
 
 
 @pytest.mark.parametrize("path", METERED)
-def test_a_missing_key_comes_before_a_broken_body(wire, path):
+def test_a_missing_key_is_reported_before_an_invalid_body(wire, path):
     structured(sent(wire, path, None, BROKEN), 401, "unauthorized")
 
 
 @pytest.mark.parametrize("path", METERED)
-def test_an_unknown_key_comes_before_a_broken_body_and_is_never_402(wire, path):
+def test_an_unknown_key_is_reported_before_an_invalid_body(wire, path):
     """See docs/service/http.md#errors."""
     structured(sent(wire, path, "unknown", BROKEN), 401, "unauthorized")
 
 
 @pytest.mark.parametrize("path", [*METERED, "create_wallet"])
-def test_missing_credit_comes_before_a_broken_body(broke, path):
+def test_missing_credit_is_reported_before_an_invalid_body(broke, path):
     answer = sent(broke.wire, path, broke.key, BROKEN)
     structured(answer, 402, "payment_required")
     assert "$0.01" in answer.json()["message"]
@@ -78,7 +78,7 @@ def test_a_broken_body_is_400_and_a_body_of_another_shape_422(account, path):
 
 
 @pytest.mark.parametrize("path", BILLED)
-def test_a_usage_key_without_permissions_gets_403_whatever_exists(account, path):
+def test_a_usage_key_without_permissions_receives_403_for_any_object(account, path):
     """The service checks the permission before the existence of an object. The body is a JSON string.
 
     Source: docs/service/permissions.md#permission-of-each-endpoint.
@@ -106,7 +106,7 @@ def test_a_usage_key_without_permissions_gets_403_whatever_exists(account, path)
         ("remove_pkp_from_group", "GroupDoesNotExist"),
     ],
 )
-def test_what_does_not_exist_is_404_with_the_contracts_error_and_costs_nothing(account, path, error):
+def test_a_missing_object_is_404_with_the_contracts_error_and_free(account, path, error):
     """See docs/service/contract.md#errors-over-http."""
     before = account.credit()
     answer = account.post(path, BILLED[path])
@@ -117,7 +117,7 @@ def test_what_does_not_exist_is_404_with_the_contracts_error_and_costs_nothing(a
 
 
 @pytest.mark.parametrize("path", ["remove_action_from_group", "remove_pkp_from_group"])
-def test_what_is_not_in_the_group_is_404(account, path):
+def test_a_member_that_is_not_in_the_group_is_404(account, path):
     answer = account.post(path, BILLED[path] | {"group_id": account.group()})
     assert answer.status_code == 404
     assert answer.json().startswith(("ActionDoesNotExist(", "PkpDoesNotExist("))
@@ -132,7 +132,7 @@ def test_a_list_reads_its_query_between_key_and_account(wire, path):
     structured(wire.get(path, "unknown", page_number=0, page_size=1), 401, "unauthorized")
 
 
-def test_load_is_shed_before_anything_else_and_on_execution_only(poor):
+def test_overload_rejects_only_executions_and_before_other_checks(poor):
     """Status 429 (docs/service/http.md#order-of-checks, docs/service/http.md#overload-and-transport)."""
     poor.control("/faults", {"part": "cpu", "times": 1})
     answer = poor.post("svc_action")
@@ -153,7 +153,7 @@ def test_an_outage_is_503_and_never_402(broke, part):
     assert answer.headers["Retry-After"]
 
 
-def test_a_runtime_that_really_is_down_is_503_and_costs_nothing(local):
+def test_a_stopped_runtime_is_503_and_free(local):
     wire = local()
     account = wire.account(credit=5)
     service = wire.local.service

@@ -32,7 +32,7 @@ def version_4(text: str) -> bool:
     return uuid.UUID(text).version == 4 and str(uuid.UUID(text)) == text
 
 
-def test_every_answer_has_a_request_id(ask):
+def test_every_response_has_a_request_id(ask):
     """docs/service/conformance.md#request-ids, item 20."""
     assert version_4(ask().headers["X-Request-Id"])
 
@@ -50,7 +50,7 @@ def test_a_request_id_of_the_caller_is_ignored(ask):
     assert version_4(answered)
 
 
-def test_a_correlation_id_comes_back_beside_the_request_id(ask):
+def test_a_correlation_id_is_returned_with_the_request_id(ask):
     """docs/service/conformance.md#request-ids, item 23."""
     answer = ask(**{"X-Correlation-Id": "order 66"})
     assert answer.headers["X-Correlation-Id"] == "order 66"
@@ -58,7 +58,7 @@ def test_a_correlation_id_comes_back_beside_the_request_id(ask):
 
 
 @pytest.mark.parametrize("headers", [{}, {"X-Correlation-Id": ""}], ids=["not sent", "sent empty"])
-def test_no_correlation_id_comes_back_when_none_was_sent(ask, headers):
+def test_no_correlation_id_is_returned_without_one_in_the_request(ask, headers):
     """docs/service/conformance.md#request-ids, item 24."""
     assert "X-Correlation-Id" not in ask(**headers).headers
 

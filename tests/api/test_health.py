@@ -15,7 +15,7 @@ import pytest
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGSTOP")
 @pytest.mark.chain
-def test_health_tells_within_seconds_that_the_chain_stands_still(local, stand_still) -> None:
+def test_health_reports_a_stopped_chain_within_seconds(local, stand_still) -> None:
     wire = local()
     assert wire.get("/health").status_code == 200
     node = wire.local.service.chain.node_pid
@@ -46,7 +46,7 @@ def _pool(wire: Any) -> Any:
     [lambda pool: pool._host._spawner.pid, lambda pool: pool._ready[0].pid],
     ids=["the process that starts isolates", "a spare"],
 )
-def test_health_says_that_the_engine_is_not_reachable_while_one_of_its_processes_is_stopped(
+def test_health_reports_an_engine_with_a_stopped_process(
     local: Any, engine: str, process: Callable[[Any], int], stand_still: Callable[[int], None]
 ) -> None:
     wire = local(action_engine=engine)

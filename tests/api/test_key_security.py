@@ -60,7 +60,7 @@ def test_a_key_of_another_group_is_refused_with_the_cid_and_its_decimal_hash(sce
         pytest.param("can_create_pkps", "POST", "create_wallet", id="item 30, POST"),
     ],
 )
-def test_a_flag_opens_its_endpoint_and_no_flag_opens_nothing(scene, flag, method, path):
+def test_a_flag_permits_only_its_endpoint(scene, flag, method, path):
     """Items 28 to 30."""
     body = {"add_group": {"group_name": "n", "group_description": ""}, "remove_group": {"group_id": str(scene.x)}}
     options = {"json": body.get(path, {})} if method == "POST" else {}
@@ -69,7 +69,7 @@ def test_a_flag_opens_its_endpoint_and_no_flag_opens_nothing(scene, flag, method
     assert scene.wire.call(method, path, scene.account.usage_key(**{flag: True}), **options).status_code == 200
 
 
-def test_a_manage_list_reaches_its_groups_only(scene):
+def test_a_manage_list_permits_only_its_groups(scene):
     """Item 31, also immediately after the account key removed the action."""
     key = scene.account.usage_key(manage_ipfs_ids_in_groups=[scene.x])
     scene.account.ok("remove_action_from_group", {"group_id": scene.x, "hashed_cid": hashed_cid(CID)})
@@ -77,14 +77,14 @@ def test_a_manage_list_reaches_its_groups_only(scene):
     assert scene.wire.post("add_action_to_group", key, member(scene.y)).status_code == 403
 
 
-def test_an_add_list_reaches_its_groups_only(scene):
+def test_an_add_list_permits_only_its_groups(scene):
     """Item 32."""
     key = scene.account.usage_key(add_pkp_to_groups=[scene.x])
     assert scene.wire.post("add_pkp_to_group", key, pkp(scene, scene.x)).status_code == 200
     assert scene.wire.post("add_pkp_to_group", key, pkp(scene, scene.y)).status_code == 403
 
 
-def test_permission_is_looked_at_before_membership(scene):
+def test_the_permission_is_checked_before_membership(scene):
     """Item 33. A request with the key of Y causes a 403, although Y does not contain the wallet."""
     scene.account.ok("add_pkp_to_group", pkp(scene, scene.x))
     key = scene.account.usage_key(remove_pkp_from_groups=[scene.x])
@@ -100,7 +100,7 @@ def test_no_key_is_401(wire, path):
     assert answer.json()["error"] == "unauthorized"
 
 
-def test_a_garbage_key_is_401(wire):
+def test_an_invalid_key_is_401(wire):
     """Item 35."""
     answer = wire.post("svc_action", "not-a-key", {"code": CODE})
     assert answer.status_code == 401
@@ -128,7 +128,7 @@ def test_all_groups_and_the_right_group_both_run_the_action(scene, everywhere):
     assert scene.account.run(CODE, key=key).status_code == 200
 
 
-def test_changes_of_a_key_act_at_once(scene, key_body):
+def test_changes_of_a_key_take_effect_immediately(scene, key_body):
     """Item 38."""
     key = scene.account.usage_key()
     statuses = []
@@ -147,7 +147,7 @@ def test_a_removed_key_is_unknown(scene):
     assert scene.wire.get("list_groups", key, page_number=0, page_size=10).status_code == 401
 
 
-def test_a_key_without_permissions_may_do_nothing(scene):
+def test_a_key_without_permissions_is_rejected_everywhere(scene):
     """Item 40."""
     key = scene.account.usage_key()
     asked = {
@@ -169,7 +169,7 @@ def test_the_account_key_runs_any_action(scene):
     assert scene.account.run("function main() { return 1 }").status_code == 200
 
 
-def test_the_setting_takes_execution_from_the_account_key(local):
+def test_a_setting_prevents_executions_with_the_account_key(local):
     """See docs/service/permissions.md#running-an-action, master_key_may_execute."""
     answer = local(master_key_may_execute=False).account().run(CODE)
     assert answer.status_code == 403
@@ -187,7 +187,7 @@ def test_zero_means_all_groups_in_every_list(scene):
         assert scene.wire.post(path, key, body).status_code == 200, path
 
 
-def test_a_key_gains_no_right_in_the_group_it_makes(scene):
+def test_a_key_gets_no_permissions_in_a_group_that_it_creates(scene):
     """See docs/service/permissions.md#permission-of-each-endpoint."""
     key = scene.account.usage_key(can_create_groups=True)
     made = scene.wire.ok("add_group", key, {"group_name": "mine", "group_description": ""})
@@ -195,7 +195,7 @@ def test_a_key_gains_no_right_in_the_group_it_makes(scene):
     assert answer.status_code == 403
 
 
-def test_every_key_lists_everything_of_its_account(scene):
+def test_every_key_lists_all_resources_of_its_account(scene):
     """See docs/service/permissions.md#permission-of-each-endpoint."""
     key = scene.account.usage_key("only key")
     wire = scene.wire
@@ -206,7 +206,7 @@ def test_every_key_lists_everything_of_its_account(scene):
     assert wire.listed("billing/balance", key) == scene.account.listed("billing/balance")
 
 
-def test_a_hash_can_name_a_key_in_the_body_but_opens_nothing(scene):
+def test_a_hash_identifies_a_key_in_the_body_but_is_not_a_credential(scene):
     """See docs/service/http.md#authentication, docs/service/endpoints.md#account-and-keys."""
     key = scene.account.usage_key("by hash", execute_in_groups=[0])
     hashed = next(entry for entry in scene.account.listed("list_api_keys") if entry["name"] == "by hash")[
@@ -219,7 +219,7 @@ def test_a_hash_can_name_a_key_in_the_body_but_opens_nothing(scene):
     assert scene.account.run(CODE, key=key).status_code == 401
 
 
-def test_the_bearer_header_is_looked_at_first(scene):
+def test_the_bearer_header_takes_precedence(scene):
     """See docs/service/http.md#authentication. The case of the scheme is not significant.
 
     An empty key is a missing key.
@@ -241,7 +241,7 @@ def test_the_bearer_header_is_looked_at_first(scene):
     assert status({"X-Api-Key": "   "}) == 401
 
 
-def test_the_three_401s_say_what_is_wrong(wire):
+def test_the_three_401_errors_have_different_messages(wire):
     """See docs/service/http.md#errors."""
     none = wire.post("add_group").json()["message"]
     unknown = wire.post("add_group", "who").json()["message"]

@@ -101,7 +101,7 @@ def test_a_key_set_on_chain_runs_actions_whichever_hash_was_registered(owner, wi
     assert wire.post("svc_action", key, {"code": CODE}).status_code == 401
 
 
-def test_another_spelling_of_the_same_bytes_is_another_key(owner, wire, sign_envelope):
+def test_another_encoding_of_the_same_bytes_is_another_key(owner, wire, sign_envelope):
     """The last digit of the base64 of 32 bytes contains two bits that must be zero (RFC 4648, section 3.5)."""
     key = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)["usage_api_key"]
     owner.set_key(usage_key_hash(base64.b64decode(key)), execute=[0])
@@ -113,7 +113,7 @@ def test_another_spelling_of_the_same_bytes_is_another_key(owner, wire, sign_env
     assert wire.post("svc_action", key, {"code": CODE}).status_code == 200
 
 
-def test_a_wallet_made_by_signature_works_once_its_owner_registered_it(owner, wire, sign_envelope):
+def test_a_wallet_created_by_signature_works_after_its_registration(owner, wire, sign_envelope):
     """Grants from the chain take effect on HTTP immediately.
 
     Source: docs/service/signatures.md#follow-up-transactions.
@@ -132,7 +132,7 @@ def test_a_wallet_made_by_signature_works_once_its_owner_registered_it(owner, wi
     assert [entry["name"] for entry in wire.listed("list_wallets", key)] == ["ops"]
 
 
-def test_a_wallet_registered_under_a_foreign_path_opens_nothing(owner, wire, sign_envelope):
+def test_a_wallet_registered_with_the_path_of_another_is_rejected(owner, wire, sign_envelope):
     """The service derives the address again, and compares it with the requested address.
 
     Source: docs/service/permissions.md#using-a-wallet.
@@ -157,7 +157,7 @@ def test_a_transferred_account_keeps_its_keys_and_its_credit(owner, wire, sign_e
     assert wire.listed("billing/balance", key)["balance_cents"] == -99
 
 
-def test_the_address_bytes_of_an_owner_are_no_key(local):
+def test_the_address_bytes_of_an_owner_are_not_a_key(local):
     """The lookup hash depends only on the public address, so a key text of these bytes must not be valid.
 
     Source: docs/service/keys.md#identifiers.

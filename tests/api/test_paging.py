@@ -48,7 +48,7 @@ def test_pages_follow_the_rule_of_the_reference(many, page_number, page_size, ex
     assert names(many, page_number=page_number, page_size=page_size) == expected
 
 
-def test_ten_entries_of_the_first_page_when_nothing_is_asked(many):
+def test_the_default_page_is_the_first_with_ten_entries(many):
     """See docs/service/http.md#value-formats."""
     assert names(many) == EVERYTHING
     assert names(many, page_number=0) == names(many, page_size=5) == EVERYTHING
@@ -103,7 +103,7 @@ def test_lists_stay_in_creation_order_after_a_removal(wire):
 
 
 @pytest.mark.slow
-def test_the_order_outlives_a_restart(tmp_path):
+def test_the_order_is_the_same_after_a_restart(tmp_path):
     state = tmp_path / "state"
     with Local(state=state, starter_credits=1_000) as first:
         account = first.account()
@@ -116,7 +116,7 @@ def test_the_order_outlives_a_restart(tmp_path):
         assert ids(listed, "name") == ["k1", "k2", "k3"]
 
 
-def test_members_that_a_group_was_made_with_stay_in_order_too(wire):
+def test_initial_members_of_a_group_also_stay_in_order(wire):
     account = wire.account(credit=1_000)
     wallets = [account.wallet_made() for _ in range(4)]
     group = account.group("g", pkps=wallets[:3])
@@ -146,7 +146,7 @@ def test_strict_paging_is_empty_beyond_the_end(local):
 
 
 @pytest.mark.slow
-def test_a_list_is_answered_however_much_it_holds(account):
+def test_a_list_of_any_length_is_returned(account):
     """A page that is larger than the list contains the whole list. The gas of a block does not limit a read.
 
     Source: docs/service/http.md#paging.

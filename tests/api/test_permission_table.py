@@ -97,7 +97,7 @@ GROUPED = {"add_action_to_group", "remove_action_from_group", "add_pkp_to_group"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_usage_key_reaches_what_its_permission_names_and_nothing_else(scene, kind):
+def test_a_usage_key_can_call_only_the_endpoints_of_its_permissions(scene, kind):
     granted, what = KINDS[kind]
     key = scene.keys[kind]
     seen, expected = {}, {}
@@ -116,7 +116,7 @@ def test_a_usage_key_reaches_what_its_permission_names_and_nothing_else(scene, k
     assert seen == expected
 
 
-def test_the_account_key_reaches_everything(scene):
+def test_the_account_key_can_call_every_endpoint(scene):
     for path in NEEDS:
         if path in {"convert_to_chain_secured_account", "remove_usage_api_key", "delete_action"}:
             continue

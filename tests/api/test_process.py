@@ -96,7 +96,7 @@ def refused(process: Process) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_and_everything_it_started(start, connect, number):
+def test_a_signal_ends_the_emulator_and_all_its_processes(start, connect, number):
     process = start("--starter-credits", "100")
     account = connect(process.ready["base_url"]).account(credit=100)
     assert account.run(CODE).status_code == 200
@@ -108,7 +108,7 @@ def test_a_signal_ends_it_and_everything_it_started(start, connect, number):
     assert gone(children)
 
 
-def test_the_ready_line_shows_a_generated_token_and_never_a_chosen_one(start, connect):
+def test_the_ready_line_contains_a_generated_token_but_no_configured_one(start, connect):
     """Container services store the output of a program, so it must not contain a configured secret."""
     process = start("--control-token", "correct horse")
     assert "correct horse" not in json.dumps(process.ready)
@@ -117,7 +117,7 @@ def test_the_ready_line_shows_a_generated_token_and_never_a_chosen_one(start, co
     assert len(start().ready["control_token"]) > 30
 
 
-def test_the_ready_line_names_every_address_and_comes_soon(start, connect):
+def test_the_ready_line_contains_every_address_and_appears_quickly(start, connect):
     """Issue 2 compares the time with another emulator in one run. This limit only detects a very slow start."""
     started = time.perf_counter()
     process = start()
@@ -132,7 +132,7 @@ def test_the_ready_line_names_every_address_and_comes_soon(start, connect):
 
 
 @pytest.mark.slow
-def test_a_second_emulator_stands_beside_the_first(start, connect, wire, account):
+def test_a_second_emulator_can_run_at_the_same_time(start, connect, wire, account):
     there = connect(start().ready["base_url"])
     assert there.get("account_exists", account.key).json() is False
     assert wire.get("account_exists", account.key).json() is True
@@ -140,7 +140,7 @@ def test_a_second_emulator_stands_beside_the_first(start, connect, wire, account
     assert account.run(CODE).status_code == 200
 
 
-def test_a_taken_port_is_an_error_that_names_the_port(start):
+def test_the_error_for_a_port_in_use_names_the_port(start):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         process = start("--port", str(port))
@@ -148,7 +148,7 @@ def test_a_taken_port_is_an_error_that_names_the_port(start):
         assert process.popen.returncode == ExitCode.PORT_IN_USE
 
 
-def test_a_restart_keeps_everything_and_repeats_no_key(start, connect, tmp_path):
+def test_a_restart_keeps_the_state_and_repeats_no_key(start, connect, tmp_path):
     options = ("--state", str(tmp_path / "state"), "--seed", "lesson")
     first = start(*options)
     wire = connect(first.ready["base_url"])
@@ -189,7 +189,7 @@ def test_killed_without_warning_its_children_end_and_acknowledged_writes_survive
     assert [group["name"] for group in wire.listed("list_groups", account.key)] == ["acknowledged"]
 
 
-def test_the_state_is_private_and_holds_no_key(start, connect, tmp_path):
+def test_the_state_is_private_and_contains_no_key(start, connect, tmp_path):
     folder = tmp_path / "state"
     process = start("--state", str(folder), "--starter-credits", "500")
     account = connect(process.ready["base_url"]).account()
@@ -226,7 +226,7 @@ def kept(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", ["svcnb.db", "root_secret"])
-def test_a_damaged_state_is_refused_and_left_as_it_is(start, kept, damage):
+def test_a_damaged_state_is_rejected_and_unchanged(start, kept, damage):
     file = kept / damage
     assert file.exists()
     file.write_bytes(b"this is no state" * 100)
@@ -248,7 +248,7 @@ def test_a_state_of_another_root_secret_is_refused(start, kept):
 
 
 @pytest.mark.slow
-def test_a_chain_that_does_not_answer_is_said_in_two_lines(start):
+def test_the_error_for_an_unreachable_chain_has_two_lines(start):
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
     process = start("--chain-rpc", f"http://127.0.0.1:{port}")
@@ -257,13 +257,13 @@ def test_a_chain_that_does_not_answer_is_said_in_two_lines(start):
     assert "Traceback" not in text
 
 
-def test_a_seeded_emulator_stays_on_this_machine(start):
+def test_a_seeded_emulator_listens_only_on_loopback(start):
     process = start("--seed", "x", "--host", "0.0.0.0", "--control-token", "t")  # noqa: S104  refused
     assert "loopback" in refused(process)
     assert process.popen.returncode == ExitCode.USAGE
 
 
-def test_the_same_seed_makes_the_same_world(local):
+def test_the_same_seed_produces_the_same_keys(local):
     worlds = []
     for _ in range(2):
         wire = local(seed="twins", clock="frozen@1767225600", starter_credits=100)
@@ -282,7 +282,7 @@ def test_the_same_seed_makes_the_same_world(local):
 
 
 @pytest.mark.slow
-def test_an_empty_database_beside_a_root_secret_is_refused_and_nothing_is_changed(start, kept):
+def test_an_empty_database_with_a_root_secret_is_rejected(start, kept):
     for left in ("an empty file", "no file"):
         (kept / "svcnb.db").unlink()
         if left == "an empty file":
@@ -296,7 +296,7 @@ def test_an_empty_database_beside_a_root_secret_is_refused_and_nothing_is_change
     assert start("--state", str(kept)).ready is not None
 
 
-def test_a_first_start_that_was_killed_before_its_database_was_made_is_no_loss(kept, tmp_path):
+def test_a_start_after_a_killed_first_start_works(kept, tmp_path):
     from svcnb.emulator.bootstrap import Beginning
 
     beginning = Beginning(Settings.load({}, state=tmp_path / "new"))

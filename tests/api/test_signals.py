@@ -23,7 +23,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_a_signal_that_comes_while_a_background_task_of_the_start_works_ends_the_start() -> None:
+def test_a_signal_during_a_background_task_ends_the_start() -> None:
     # An exception at this point would be lost in a task without an awaiting caller, and the start would continue.
     ended = run("""
         import asyncio, os, signal
@@ -51,7 +51,7 @@ def test_a_signal_that_comes_while_a_background_task_of_the_start_works_ends_the
 
 
 @pytest.mark.slow
-def test_a_second_signal_does_not_cut_the_stop_short(tmp_path: Path) -> None:
+def test_a_second_signal_does_not_interrupt_the_stop(tmp_path: Path) -> None:
     ended = run(
         """
         import os, signal, sys

@@ -55,7 +55,7 @@ def test_an_unknown_key_has_no_account(wire):
     assert (answer.status_code, answer.json()) == (200, False)
 
 
-def test_create_wallet_answers_an_address(account):
+def test_create_wallet_returns_an_address(account):
     """docs/service/conformance.md#management, item 5."""
     assert ADDRESS.match(account.ok("create_wallet")["wallet_address"])
 
@@ -74,7 +74,7 @@ def test_every_list_is_an_array(account):
         assert isinstance(account.listed(path, **query), list), path
 
 
-def test_a_day_in_the_life_of_a_group(account):
+def test_a_group_is_created_changed_and_removed(account):
     """docs/service/conformance.md#management, items 7 to 10 and 13."""
     made = account.ok("add_group", {"group_name": "g", "group_description": "d"})
     assert made["success"] is True
@@ -118,7 +118,7 @@ def test_a_usage_key_runs_an_action_at_once_and_can_be_changed_and_removed(accou
     assert account.ok("remove_usage_api_key", {"usage_api_key": key}) == done
 
 
-def test_accounts_made_at_once_are_all_whole(wire):
+def test_concurrently_created_accounts_are_all_complete(wire):
     """docs/service/conformance.md#accounts-runs-and-payments, item 14."""
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(lambda n: wire.ok("new_account", body={"account_name": f"at once {n}"}), range(4)))
@@ -174,14 +174,14 @@ def test_an_account_starts_at_zero_and_must_be_funded_before_the_first_billed_ca
     assert broke.listed("billing/balance")["balance_cents"] == -499
 
 
-def test_the_processor_configuration_holds_a_publishable_key(wire):
+def test_the_processor_configuration_contains_a_publishable_key(wire):
     """docs/service/conformance.md#accounts-runs-and-payments, item 19."""
     answer = wire.get("billing/processor_config")
     assert answer.status_code == 200
     assert answer.json()["publishable_key"].startswith("pk_")
 
 
-def test_the_other_free_reads_answer_without_a_credential(wire):
+def test_the_other_free_reads_need_no_credential(wire):
     """See docs/service/http.md#health-and-configuration."""
     payers = wire.get("get_api_payers").json()
     assert payers
@@ -207,7 +207,7 @@ def test_nothing_can_be_attested_without_a_trusted_execution_environment(wire):
         assert answer.json()["error"] == "service_unavailable"
 
 
-def test_the_lists_show_what_was_made_with_the_documented_members(account):
+def test_the_lists_contain_the_created_objects_with_the_documented_members(account):
     """See docs/service/http.md#lists."""
     key = account.usage_key("shown", execute_in_groups=[0], manage_ipfs_ids_in_groups=[3, 4])
     (entry,) = account.listed("list_api_keys")
@@ -238,7 +238,7 @@ def test_wildcards_are_shown_as_any(account):
     assert wallet["wallet_address"] == "0x" + "00" * 20
 
 
-def test_what_a_group_lists_without_being_registered_has_an_empty_name(account):
+def test_an_unregistered_member_of_a_group_has_an_empty_name(account):
     """See docs/service/http.md#lists."""
     stranger = "0x" + "ab" * 20
     group = account.group(cids=[HASH_OF_SOME_CID], pkps=[stranger])

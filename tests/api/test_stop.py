@@ -28,7 +28,7 @@ def process():
 @pytest.mark.slow
 @pytest.mark.parametrize("signals", [1, 2], ids=["finished in time", "at once"])
 @pytest.mark.parametrize("code", [ENDLESS, BUSY], ids=["waiting", "busy"])
-def test_a_run_that_a_stop_cuts_off_is_answered_503_with_json(process, connect, code, signals) -> None:
+def test_a_run_interrupted_by_a_stop_receives_503_with_json(process, connect, code, signals) -> None:
     ready = json.loads(process.stdout.readline())
     account = connect(ready["base_url"]).account()
     answers = []

@@ -52,7 +52,7 @@ def forgiven(wire: Any, path: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("path", "body", "form"), FORGIVEN_BODIES)
-def test_what_the_live_service_refuses_is_422_with_strict_and_on_record_without(strict, tolerant, path, body, form):
+def test_strict_rejects_deviations_that_are_otherwise_recorded(strict, tolerant, path, body, form):
     account = strict.account()
     account.group()
     answer = account.post(path, body)
@@ -74,13 +74,13 @@ def test_lists_need_both_members_of_a_page(strict, tolerant, path, query):
     assert forgiven(tolerant, path)
 
 
-def test_a_wallet_zero_of_another_length_is_400_as_facts_say(strict):
+def test_a_zero_wallet_of_another_length_is_400(strict):
     for zero in ("0", ZERO_HASH):
         assert strict.account().post("add_group", GROUP | {"pkp_ids_permitted": [zero]}).status_code == 400
     assert strict.account().post("add_group", GROUP | {"pkp_ids_permitted": [ZERO_WALLET]}).status_code == 200
 
 
-def test_the_group_of_an_action_list_may_be_hex_and_that_of_a_wallet_list_may_not(strict):
+def test_only_the_group_of_an_action_list_can_be_hex(strict):
     account = strict.account()
     account.group()
     page = {"page_number": 0, "page_size": 10}
@@ -104,7 +104,7 @@ def test_a_complete_client_leaves_no_record(local):
 
 
 @pytest.mark.slow
-def test_our_client_works_with_strict(start_emulator):
+def test_the_client_works_with_strict(start_emulator):
     with start_emulator(preset="strict", starter_credits=1_000) as own:
         svc = own.client(api_key=own.client().accounts.create("strict").api_key)
         action = "async function main() { return 1; }"

@@ -32,7 +32,7 @@ def test_a_group_id_is_a_number_or_its_decimal_or_hex_text(account, path, body, 
 
 @pytest.mark.parametrize("wrong", ["seven", "", "-1", "1.0", "0x", str(2**64), 0, "0", "0x0"], ids=repr)
 @pytest.mark.parametrize("path", ["update_group", "remove_group"])
-def test_a_group_id_that_cannot_be_one_is_400(account, path, wrong):
+def test_an_impossible_group_id_is_400(account, path, wrong):
     """See docs/service/endpoints.md#groups. 0 is not the id of a group."""
     before = account.credit()
     answer = account.post(path, {"group_id": wrong, "name": "n", "description": ""})
@@ -68,7 +68,7 @@ def test_a_permitted_hash_is_hex_in_many_forms_and_never_decimal(account, sent, 
 
 
 @pytest.mark.parametrize("wrong", [CID, "0xzz", "", "0x", "1" * 65], ids=repr)
-def test_what_is_no_hash_is_400_and_a_raw_cid_is_told_from_it(account, wrong):
+def test_an_invalid_hash_is_400_with_a_special_error_for_a_raw_cid(account, wrong):
     answer = account.post("add_group", {"group_name": "n", "group_description": "", "cid_hashes_permitted": [wrong]})
     assert answer.status_code == 400
     assert ("raw CID" in answer.json()) == (wrong == CID)
@@ -122,14 +122,14 @@ def test_a_hashed_cid_is_hex_or_decimal(account, form):
 
 
 @pytest.mark.parametrize("path", ["delete_action", "update_action_metadata", "remove_action_from_group"])
-def test_a_raw_cid_where_a_hash_is_wanted_is_400_and_says_so(account, path):
+def test_a_raw_cid_instead_of_a_hash_is_400_with_the_reason(account, path):
     answer = account.post(path, {"hashed_cid": CID, "group_id": 1, "name": "n", "description": ""})
     assert answer.status_code == 400
     assert "raw CID" in answer.json()
 
 
 @pytest.mark.parametrize("path", ["add_action", "add_action_to_group"])
-def test_a_hash_where_a_raw_cid_is_wanted_is_400_and_says_so(account, path):
+def test_a_hash_instead_of_a_raw_cid_is_400_with_the_reason(account, path):
     for sent in (HASH, f" {HASH} "):
         answer = account.post(path, {"action_ipfs_cid": sent, "group_id": 1, "name": "n", "description": ""})
         assert answer.status_code == 400
@@ -140,7 +140,7 @@ def test_a_hash_where_a_raw_cid_is_wanted_is_400_and_says_so(account, path):
 
 
 @pytest.mark.parametrize("wrong", ["0", "0x0", ZERO_HASH])
-def test_zero_names_no_single_action(account, wrong):
+def test_zero_is_not_a_single_action(account, wrong):
     """See docs/service/endpoints.md#groups."""
     assert account.post("delete_action", {"hashed_cid": wrong}).status_code == 400
     body = {"hashed_cid": wrong, "name": "n", "description": ""}
@@ -188,7 +188,7 @@ def test_update_group_replaces_everything(account):
     assert account.listed("list_wallets_in_group", group_id=group) == []
 
 
-def test_delete_action_takes_it_out_of_every_group(account):
+def test_delete_action_removes_it_from_every_group(account):
     """See docs/service/endpoints.md#groups."""
     group = account.group(cids=[HASH])
     account.ok("add_action", {"action_ipfs_cid": CID, "name": "n", "description": ""})
@@ -203,7 +203,7 @@ def test_group_ids_count_up_and_are_never_used_again(account):
     assert account.group() == 3
 
 
-def test_the_group_queries_read_hex_and_refuse_nonsense(account):
+def test_the_group_queries_accept_hex_and_reject_other_text(account):
     """See docs/service/http.md#value-formats."""
     group = account.group(cids=[HASH])
     assert len(account.listed("list_actions", group_id=hex(group))) == 1

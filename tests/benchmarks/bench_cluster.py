@@ -28,7 +28,7 @@ WAITING = Action(
 )
 
 
-def test_two_workers_carry_out_more_runs_than_one(emulator) -> None:
+def test_two_workers_execute_more_runs_than_one(emulator) -> None:
     anyone = emulator.client()
     svc = anyone.with_key(anyone.accounts.create("scaling"))
     seen: dict[int, list[float]] = {1: [], 2: []}

@@ -242,7 +242,7 @@ def test_over_http_and_in_a_batch(post: Callable[..., Awaitable[bytes]]) -> None
         print(f"svc.map of {MAP_RUNS} signing runs: {took_s:.1f} s, {MAP_RUNS / took_s:.0f} a second")
 
 
-def test_a_canary_in_every_run_and_memory_stays_flat() -> None:
+def test_runs_are_isolated_and_memory_use_is_constant() -> None:
     uvloop.run(canary())
 
 

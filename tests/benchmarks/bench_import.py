@@ -5,7 +5,7 @@ from __future__ import annotations
 ROUNDS = 9
 
 
-def test_import_and_help_stay_quick(interpreter_times) -> None:
+def test_import_and_help_are_fast(interpreter_times) -> None:
     times = interpreter_times(
         {
             "empty": "pass",

@@ -46,7 +46,7 @@ def test_intervals_are_those_of_newcombe_1998_table_1(well: int, size: int, low:
 
 
 @pytest.mark.parametrize("hours", [0, 0.001, 1, 23, 24 * 3, 24 * 59, 24 * 400, 24 * 3_000])
-def test_spans_hold_every_time_and_are_not_more_than_an_eye_tells_apart(hours: float) -> None:
+def test_spans_cover_every_time_and_are_limited_in_number(hours: float) -> None:
     times = np.array([at("2026-03-04 05:06:07"), at("2026-03-04 05:06:07") + int(hours * HOUR_US)])
     bins = cover(times, "UTC")
     assert 1 <= bins.count <= MAX_BINS
@@ -93,7 +93,7 @@ def test_runs_are_counted_in_whole_numbers(count, ticks) -> None:
     assert axis.get("values") == ticks
 
 
-def test_every_bar_with_failures_has_a_cross_and_where_there_is_room_their_number(values) -> None:
+def test_a_bar_with_failures_has_a_cross_and_their_number_if_it_fits(values) -> None:
     frame = pd.DataFrame(
         {"started_at": pd.to_datetime([0, 1, 1, 2], unit="s", utc=True), "ok": [True, False, False, True]}
     )
@@ -101,7 +101,7 @@ def test_every_bar_with_failures_has_a_cross_and_where_there_is_room_their_numbe
     assert [row["said"] for row in values(chart, 1)] == ["\u00d72"]
 
 
-def test_runs_that_have_not_ended_are_drawn_and_counted_for_nothing_else(values) -> None:
+def test_unfinished_runs_are_drawn_but_not_counted(values) -> None:
     frame = pd.DataFrame({
         "started_at": pd.to_datetime([0, 0, 0], unit="s", utc=True), "status": ["running", "success", "retrying"],
     })  # fmt: skip
@@ -120,7 +120,7 @@ def test_latency_counts_successful_runs_alone(values) -> None:
     assert [(row["action"], row["took"]) for row in values(chart, 1)] == [("a (2)", 500)]
 
 
-def test_the_unit_follows_the_lengths_and_stands_in_the_title() -> None:
+def test_the_unit_depends_on_the_durations_and_is_in_the_title() -> None:
     frame = pd.DataFrame({"started_at": pd.to_datetime([0], unit="s", utc=True), "ok": [True], "elapsed": [2.5]})
     assert repr(charts.latency(frame)).startswith("Latency of successful runs (s): 1 run, ")
     assert repr(charts.latency(frame.assign(elapsed=0.2))).startswith("Latency of successful runs (ms)")
@@ -151,7 +151,7 @@ def test_spend_adds_up_by_day_and_action_and_the_rest_shares_a_row(values) -> No
 
 
 @pytest.mark.parametrize(("cents", "ticks"), [(1, [0, 0.01]), (5, [0, 0.01, 0.02, 0.03, 0.04, 0.05])])
-def test_an_axis_of_a_few_cents_has_no_two_ticks_that_read_alike(cents, ticks) -> None:
+def test_an_axis_of_a_few_cents_has_different_tick_labels(cents, ticks) -> None:
     day = pd.DataFrame({"started_at": [pd.Timestamp("2026-01-01", tz="UTC")], "action": ["a"], "cost_cents": [cents]})
     assert (
         charts.spend(day).to_dict(context={"pre_transform": False})["layer"][0]["encoding"]["x"]["axis"]["values"]
@@ -168,7 +168,7 @@ def test_spend_of_a_single_day_is_one_bar_an_action(values) -> None:
     ]
 
 
-def test_the_same_runs_make_the_same_chart_however_they_are_held(runs) -> None:
+def test_the_same_runs_have_the_same_chart_in_every_container(runs) -> None:
     categories = runs.astype({"status": "category", "action": "category"})
     columns = {name: runs[name].to_numpy() for name in ("status", "action", "elapsed", "cost_cents")}
     mapping = columns | {"started_at": runs["started_at"].dt.tz_localize(None).to_numpy()}

@@ -54,7 +54,7 @@ def chart(request, runs):
 
 
 @pytest.mark.slow
-def test_what_a_notebook_stores_is_the_same_in_every_process_and_order() -> None:
+def test_stored_images_are_the_same_in_every_process_and_order() -> None:
     there = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True, timeout=300)
     here = io.StringIO()
     with redirect_stdout(here):
@@ -111,7 +111,7 @@ def _pixels(png: bytes) -> np.ndarray:
     return summed[..., :3]
 
 
-def test_a_drawing_in_a_page_takes_the_page_s_colours(chart) -> None:
+def test_a_drawing_in_a_page_uses_the_colours_of_the_page(chart) -> None:
     drawn = charts.svg(chart, theme="auto")
     assert "currentColor" in drawn
     assert "--jp-ui-font-color2" in drawn
@@ -130,7 +130,7 @@ def test_light_and_dark_differ_in_nothing_but_colours(chart) -> None:
     assert bare(light) == bare(dark)
 
 
-def test_ids_of_two_drawings_on_a_page_never_meet() -> None:
+def test_ids_of_two_drawings_on_a_page_are_different() -> None:
     clipped = [
         alt.Chart(pd.DataFrame({"a": [1, end]})).mark_line(clip=True, point=True).encode(x="a:Q", y="a:Q")
         for end in (2, 3)
@@ -144,7 +144,7 @@ def test_ids_of_two_drawings_on_a_page_never_meet() -> None:
         assert set(re.findall(r"url\(#([^)]+)\)", each)) <= own
 
 
-def test_a_drawing_is_read_aloud_as_what_it_shows(chart) -> None:
+def test_a_drawing_has_a_description_for_screen_readers(chart) -> None:
     said = repr(chart)
     shown = chart._repr_mimebundle_()
     assert shown["text/plain"] == said
@@ -152,7 +152,7 @@ def test_a_drawing_is_read_aloud_as_what_it_shows(chart) -> None:
     assert re.search(r"\d[\d,]* runs?", said)
 
 
-def test_titles_tell_units_and_time_zone(runs) -> None:
+def test_titles_contain_units_and_the_time_zone(runs) -> None:
     for name, make in DRAW.items():
         drawn = charts.svg(make(runs))
         unit = {"timeline": "Runs per", "spend": "(US dollars)"}.get(name, "(%)" if "success" in name else "(ms)")
@@ -160,7 +160,7 @@ def test_titles_tell_units_and_time_zone(runs) -> None:
         assert "action" in name or "time (UTC)" in drawn, name
 
 
-def test_long_names_of_actions_do_not_lie_under_the_title_of_their_axis(runs) -> None:
+def test_long_names_of_actions_do_not_overlap_the_axis_title(runs) -> None:
     long = runs.assign(action="price feed with a rather long name: " + runs["action"])
     drawn = charts.svg(charts.latency(long, by="action"))
     (title,) = re.findall(r"<text[^>]*>action \(runs\)</text>", drawn)
@@ -168,7 +168,7 @@ def test_long_names_of_actions_do_not_lie_under_the_title_of_their_axis(runs) ->
 
 
 @pytest.mark.parametrize("draw", [charts.latency, lambda runs: charts.latency(runs, by="action"), charts.run_timeline])
-def test_no_colour_tells_what_nothing_else_tells(draw, runs) -> None:
+def test_colour_is_never_the_only_distinction(draw, runs) -> None:
     layers = draw(runs).to_dict()["layer"]
     told = {
         channel: part["field"]
@@ -195,7 +195,7 @@ def _contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("shown", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
-def test_contrasts_are_those_that_wcag_asks_for(shown) -> None:
+def test_contrasts_comply_with_wcag(shown) -> None:
     for text in (shown.text, shown.muted):
         assert _contrast(text, shown.background) >= 4.5
     for mark in (theme.BLUE, theme.VERMILLION, theme.GREEN, theme.PURPLE, theme.GREY):
@@ -243,7 +243,7 @@ def test_pictures_are_written_by_the_ending_of_the_file(runs, tmp_path) -> None:
 
 
 @pytest.mark.slow
-def test_charts_stay_ours_when_they_are_put_together(runs) -> None:
+def test_combined_charts_keep_the_style(runs) -> None:
     both = charts.run_timeline(runs) & charts.latency(runs)
     beside = (charts.run_timeline(runs) | charts.success_rate(runs)).properties(title="two")
     for made in (both, beside):
@@ -251,7 +251,7 @@ def test_charts_stay_ours_when_they_are_put_together(runs) -> None:
     assert repr(beside) == "chart: two"
 
 
-def test_one_s_own_charts_and_choices_stay_as_they_were(runs) -> None:
+def test_charts_and_settings_of_the_user_stay_unchanged(runs) -> None:
     own = alt.Chart(pd.DataFrame({"a": [1, 2]})).mark_point().encode(x="a:Q")
     assert alt.renderers.active == "default"
     assert "vega-embed" in str(own._repr_mimebundle_())
@@ -264,7 +264,7 @@ def test_one_s_own_charts_and_choices_stay_as_they_were(runs) -> None:
 
 
 @pytest.mark.slow
-def test_a_chart_can_be_had_as_a_live_widget(runs) -> None:
+def test_a_chart_can_be_a_live_widget(runs) -> None:
     widget = charts.live(charts.latency(runs))
     assert widget.spec["description"] == repr(charts.latency(runs))
     assert "config" in widget.spec

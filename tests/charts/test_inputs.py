@@ -65,12 +65,12 @@ def test_runs_of_triggers_are_drawn() -> None:
 
 @pytest.mark.parametrize("nothing", [[], pd.DataFrame({"started_at": [], "status": []}), {"started_at": []}])
 @pytest.mark.parametrize("draw", [*OF_RUNS, charts.audit_timeline])
-def test_nothing_is_said_to_be_nothing(draw, nothing) -> None:
+def test_an_empty_input_is_reported_as_empty(draw, nothing) -> None:
     with pytest.raises(charts.NothingToDraw, match=r"there are no (runs|events) to draw"):
         draw(nothing)
 
 
-def test_an_empty_history_is_nothing_too(tmp_path) -> None:
+def test_an_empty_history_is_also_empty(tmp_path) -> None:
     with pytest.raises(charts.NothingToDraw, match="there are no runs to draw"):
         charts.spend(History(tmp_path / "none.sqlite"))
 
@@ -92,7 +92,7 @@ def test_an_empty_history_is_nothing_too(tmp_path) -> None:
         ({"status": ["failed", "failed"]}, r"none of the runs succeeded \(2 runs\)"),
     ],
 )
-def test_a_wrong_frame_is_named_and_what_it_has(change, said) -> None:
+def test_the_error_for_a_wrong_frame_describes_the_problem(change, said) -> None:
     columns = {"started_at": [NOON, NOON], "status": "success", "elapsed": 1.0, "cost_cents": 1, "action": "a"}
     changed = {name: value for name, value in (columns | change).items() if value is not None}
     with pytest.raises(InvalidArgument, match=said) as caught:
@@ -101,7 +101,7 @@ def test_a_wrong_frame_is_named_and_what_it_has(change, said) -> None:
 
 
 @pytest.mark.parametrize("wrong", [7, "runs", [1, 2], None])
-def test_what_holds_no_runs_is_refused(wrong) -> None:
+def test_an_input_without_runs_is_rejected(wrong) -> None:
     with pytest.raises(InvalidArgument, match="expected runs"):
         charts.run_timeline(wrong)
 
@@ -114,7 +114,7 @@ def test_there_are_only_so_many_percentiles_and_zones(runs) -> None:
         charts.run_timeline(runs, zone="Mars/Olympus")
 
 
-def test_a_trace_shows_its_first_events_and_says_what_it_left_out(values) -> None:
+def test_a_trace_shows_its_first_events_and_the_number_of_others(values) -> None:
     events = [TraceEvent(at_ms=number, kind="console") for number in range(70)]
     chart = charts.trace(Trace(engine="v8", events=tuple(events), dropped=5))
     assert len(values(chart)) == 60

@@ -69,7 +69,7 @@ def crashing() -> Any:
 
 
 @pytest.mark.slow
-def test_every_chart_is_drawn_whatever_a_name_contains() -> None:
+def test_every_chart_is_drawn_with_any_name() -> None:
     command = [sys.executable, "-c", EVERY_CHART, *(f"{ord(each):x}" for each in FORBIDDEN)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (ran.returncode, ran.stdout) == (0, "drawn 11\n"), ran.stderr[-2000:]
@@ -93,7 +93,7 @@ def test_a_crash_of_the_renderer_is_an_error_and_the_next_chart_is_drawn(runs, c
 
 
 @pytest.mark.slow
-def test_a_crash_ends_no_kernel_that_shows_the_chart(crashing) -> None:
+def test_a_crash_of_the_renderer_does_not_end_the_kernel(crashing) -> None:
     code = (
         "import altair as alt\nfrom svcnb import charts\n"
         f"chart = alt.Chart.from_dict({crashing.to_dict()!r})\n"
@@ -106,7 +106,7 @@ def test_a_crash_ends_no_kernel_that_shows_the_chart(crashing) -> None:
 
 
 @pytest.mark.slow
-def test_a_renderer_that_does_not_answer_is_ended(runs, monkeypatch) -> None:
+def test_a_renderer_that_does_not_respond_is_killed(runs, monkeypatch) -> None:
     chart = charts.latency(runs)
     charts.svg(chart)
     process = native.process()
@@ -159,7 +159,7 @@ def test_the_renderer_ends_with_the_process_that_uses_it() -> None:
             pass
 
 
-def test_a_chart_that_vega_refuses_is_an_error_and_the_renderer_stays(runs) -> None:
+def test_a_chart_that_vega_rejects_does_not_end_the_renderer(runs) -> None:
     chart = charts.latency(runs)
     charts.svg(chart)
     process = native.process()

@@ -8,6 +8,7 @@ import pytest
 from svcnb.client import AsyncClient, Client
 from svcnb.client._http import AsyncTransport, SyncTransport
 from svcnb.client.config import Retries
+from svcnb.client.session import AsyncSession, SyncSession
 
 ADDRESS = "http://service.test"
 Handler = Callable[[httpx.Request], httpx.Response]
@@ -36,7 +37,8 @@ def scripted(quick) -> Iterator[Callable[..., Client]]:
     def make(handler: Handler, **options) -> Client:
         client = Client(ADDRESS, **({"retries": quick} | options))
         client.close()
-        client._start(client.config, SyncTransport(ADDRESS, httpx.MockTransport(handler)), client.on_run, owner=True)
+        transport = SyncTransport(ADDRESS, httpx.MockTransport(handler))
+        client._start(SyncSession(transport, client.config, client.on_run), owner=True)
         made.append(client)
         return client
 
@@ -53,7 +55,8 @@ async def async_scripted(quick):
     async def make(handler: Handler, **options) -> AsyncClient:
         client = AsyncClient(ADDRESS, **({"retries": quick} | options))
         await client.close()
-        client._start(client.config, AsyncTransport(ADDRESS, httpx.MockTransport(handler)), client.on_run, owner=True)
+        transport = AsyncTransport(ADDRESS, httpx.MockTransport(handler))
+        client._start(AsyncSession(transport, client.config, client.on_run), owner=True)
         made.append(client)
         return client
 

@@ -229,7 +229,7 @@ def test_the_clock_skew_is_measured_with_the_date_header(scripted, monkeypatch) 
     here = SimpleNamespace(now=1_800_000_000.9)
     clock = SimpleNamespace(time=lambda: here.now, perf_counter=lambda: here.now)
     monkeypatch.setattr("svcnb.client._http.time", clock)
-    monkeypatch.setattr("svcnb.client.client.time", clock)
+    monkeypatch.setattr("svcnb.client.client_settings.time", clock)
 
     def answer(_: httpx.Request) -> httpx.Response:
         here.now += 0.1  # the request

@@ -165,7 +165,7 @@ class Load:
             self.groups.append(name)
 
 
-def test_behind_one_address_nothing_is_lost_when_a_server_is_killed(
+def test_behind_a_load_balancer_a_killed_server_loses_no_result(
     start_emulator: Callable[..., Emulator], postgres_url: str, balanced: Callable[..., str], outside: Any, mark: str
 ) -> None:
     chain = start_emulator(seed=SEED, action_spares=1)

@@ -205,7 +205,7 @@ def request_to_run(key: str, code: str, params: dict[str, Any]) -> dict[str, Any
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_hostile_actions_hold_up_nobody_and_leave_nothing(
+def test_hostile_actions_do_not_delay_others_and_leave_nothing(
     engine: str, attacker: Connection, start_emulator: Callable[..., Emulator]
 ):
     emulator = start_emulator(
@@ -278,7 +278,7 @@ def malformed(chance: random.Random) -> bytes:
     )
 
 
-def test_malformed_requests_get_no_5xx_but_503_and_leave_nothing_open(start_emulator: Callable[..., Emulator]):
+def test_malformed_requests_cause_only_503_and_leave_nothing_open(start_emulator: Callable[..., Emulator]):
     emulator = start_emulator()
     address = urlsplit(emulator.base_url)
     where = (str(address.hostname), int(address.port or 0))

@@ -33,9 +33,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def test_a_database_that_another_program_holds_is_waited_for_or_reported(
-    start_emulator: Callable[..., Emulator], tmp_path: Path
-) -> None:
+def test_a_locked_database_causes_a_wait_or_an_error(start_emulator: Callable[..., Emulator], tmp_path: Path) -> None:
     emulator = start_emulator(state=str(tmp_path / "state"), starter_credits=1_000)
     account = emulator.client().accounts.create("held")
     svc = emulator.client(api_key=account.api_key, retries=ONCE, timeout=60)
@@ -49,7 +47,7 @@ def test_a_database_that_another_program_holds_is_waited_for_or_reported(
     assert svc.billing.balance().available_cents == 999
 
 
-def test_a_file_system_fills_up_and_gets_room_again(start_emulator: Callable[..., Emulator], small_disk: Path) -> None:
+def test_a_full_file_system_recovers(start_emulator: Callable[..., Emulator], small_disk: Path) -> None:
     emulator = start_emulator(state=str(small_disk / "state"), starter_credits=100_000)
     account = emulator.client().accounts.create("full")
     svc = emulator.client(api_key=account.api_key, retries=ONCE)

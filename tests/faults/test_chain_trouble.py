@@ -26,7 +26,7 @@ def running() -> Any:
         yield emulator
 
 
-def test_writes_wait_for_a_node_that_stands_still_and_are_done_once(
+def test_writes_wait_for_a_stopped_node_and_happen_once(
     running: Emulator, find_processes: Callable[..., list[int]], stand_still: Callable[[int], None]
 ) -> None:
     account = running.client().accounts.create("patient")

@@ -142,7 +142,7 @@ def svcnb(folder: Path, environment: dict[str, str]) -> Callable[..., str]:
     return run
 
 
-def test_a_day_of_work_shows_no_control_token_and_leaves_nothing_that_others_can_read(
+def test_typical_use_reveals_no_control_token_or_private_file(
     folder: Path, environment: dict[str, str], svcnb: Callable[..., str]
 ) -> None:
     work = folder / "home/work"

@@ -78,7 +78,7 @@ def processes(find: Callable[..., list[int]], emulator: Emulator) -> Iterator[tu
                 continue
 
 
-def test_no_secret_stands_in_anything_that_is_shown_kept_or_left_behind(  # noqa: PLR0915, C901 - one long day's work
+def test_no_secret_is_shown_stored_or_left_behind(  # noqa: PLR0915, C901 - one long day's work
     start_emulator: Callable[..., Emulator],
     find_processes: Callable[..., list[int]],
     tmp_path: Path,
@@ -177,14 +177,14 @@ def test_no_secret_stands_in_anything_that_is_shown_kept_or_left_behind(  # noqa
     assert not found
 
 
-def test_the_marks_would_be_found_where_they_stand() -> None:
+def test_the_search_finds_secrets_that_exist() -> None:
     """Checks that the test above searches for the correct values."""
     key = base64.b64encode(bytes(range(32))).decode()
     for content in (key.encode(), bytes(range(32)), bytes(range(32)).hex().encode()):
         assert any(form in b"before " + content + b" after" for form in forms(key))
 
 
-def test_the_default_is_this_machine_and_a_seeded_emulator_listens_nowhere_else() -> None:
+def test_emulators_listen_on_loopback_by_default_and_always_with_a_seed() -> None:
     from svcnb.emulator.settings import Settings
 
     assert Settings.load({}).host == "127.0.0.1"

@@ -112,7 +112,7 @@ def failing(kind: type[BaseException]) -> Iterator[list[str]]:
     seen.append(told(caught.value))
 
 
-def test_a_frame_that_holds_a_secret_would_be_seen() -> None:
+def test_the_check_finds_a_frame_with_a_secret() -> None:
     with failing(KeyError) as seen:
         string.Template("$no").substitute({"key": svcnb.Secret(MARK).reveal()})
     assert seen[0].count(MARK) >= 2  # with the standard library and with IPython
@@ -128,7 +128,7 @@ def test_a_frame_that_holds_a_secret_would_be_seen() -> None:
     http("500 Internal Server Error", NAMELESS),
     http("401 Unauthorized", b'{"error":"unauthorized","message":"not %b","fix":""}' % MARK.encode()),
 ])  # fmt: skip
-def test_no_frame_of_a_call_that_is_answered_badly_shows_a_key(peer, answer) -> None:
+def test_no_frame_of_a_call_with_an_invalid_response_shows_a_key(peer, answer) -> None:
     calls: list[Callable[[svcnb.Client], object]] = [
         lambda svc: svc.groups.list(),
         lambda svc: svc.accounts.create("new"),
@@ -155,7 +155,7 @@ async def test_no_frame_of_an_asynchronous_call_shows_a_key(peer) -> None:
             assert_hidden(seen[0], MARK)
 
 
-def test_no_frame_of_a_call_that_nobody_answers_shows_a_key(peer) -> None:
+def test_no_frame_of_a_call_without_a_response_shows_a_key(peer) -> None:
     gone = peer(None)
     gone.close()
     with svcnb.Client(gone.url, api_key=MARK, retries=ONCE) as svc, failing(svcnb.SvcnbError) as seen:
@@ -192,7 +192,7 @@ def test_no_frame_of_a_call_that_was_interrupted_shows_a_key(peer) -> None:
     assert_hidden(seen[0], MARK)
 
 
-def test_no_frame_of_what_the_service_refuses_shows_a_key(emulator) -> None:
+def test_no_frame_of_a_rejected_call_shows_a_key(emulator) -> None:
     anyone = emulator.client(retries=ONCE)
     account = anyone.accounts.create("marked")
     svc = anyone.with_key(account)

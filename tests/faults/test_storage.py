@@ -93,7 +93,7 @@ def test_a_node_that_dies_while_the_disk_is_full_comes_back_when_there_is_room(s
     assert names(patient) == [*made, "after"]
 
 
-def test_a_database_that_vanished_is_not_written_to_any_more(start, tmp_path):
+def test_a_deleted_database_receives_no_more_writes(start, tmp_path):
     """SQLite would continue to write to the deleted file, so every response with 200 would be false."""
     emulator = start()
     account = emulator.client().accounts.create("gone")

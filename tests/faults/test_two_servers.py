@@ -54,7 +54,7 @@ def start_server(
     return start
 
 
-def test_what_one_server_wrote_the_other_knows(start_server: Callable[..., Emulator]) -> None:
+def test_each_server_reads_the_writes_of_the_other(start_server: Callable[..., Emulator]) -> None:
     one, two = start_server(), start_server()
     account = one.client().accounts.create("shared")
     here, there = one.client(api_key=account.api_key), two.client(api_key=account.api_key)
@@ -75,7 +75,7 @@ def test_what_one_server_wrote_the_other_knows(start_server: Callable[..., Emula
     assert here.billing.balance().available_cents == there.billing.balance().available_cents == left
 
 
-def test_calls_through_both_servers_spend_what_is_there_and_a_killed_one_holds_nothing(
+def test_both_servers_share_the_credit_and_a_killed_one_releases_its_holds(
     start_server: Callable[..., Emulator], outside: Any
 ) -> None:
     # The run must not end for lack of a second cent.
@@ -115,7 +115,7 @@ def test_calls_through_both_servers_spend_what_is_there_and_a_killed_one_holds_n
     assert len(there.groups.list()) == 10
 
 
-def test_a_server_with_a_chain_of_its_own_keeps_others_with_one_off_its_database(
+def test_a_server_with_a_built_in_chain_does_not_share_its_database(
     postgres_url: str, start_emulator: Callable[..., Emulator]
 ) -> None:
     settings: dict[str, Any] = {"database": postgres_url, "seed": SEED, "action_spares": 1}
@@ -130,7 +130,7 @@ def test_a_server_with_a_chain_of_its_own_keeps_others_with_one_off_its_database
     assert second.client(api_key=account.api_key).accounts.exists()
 
 
-def test_when_a_server_is_killed_the_other_goes_on_with_its_runs(
+def test_the_other_server_continues_the_runs_of_a_killed_one(
     start_server: Callable[..., Emulator], outside: Any, mark: str
 ) -> None:
     doomed, staying = start_server(), start_server()

@@ -35,7 +35,7 @@ def test_reset_forgets_accounts(own: Emulator) -> None:
     assert not keyed.accounts.exists()
 
 
-def test_restore_goes_back_to_a_snapshot_of_database_and_chain(own: Emulator) -> None:
+def test_restore_restores_the_database_and_the_chain(own: Emulator) -> None:
     account = own.client().accounts.create("kept")
     keyed = own.client(api_key=account.api_key)
     own.snapshot("before")
@@ -52,7 +52,7 @@ def test_a_snapshot_that_does_not_exist_is_refused(own: Emulator) -> None:
     assert caught.value.status == 404
 
 
-def test_time_stands_still_moves_and_runs_again(own: Emulator) -> None:
+def test_time_can_be_frozen_advanced_and_resumed(own: Emulator) -> None:
     own.clock.freeze(1_767_225_600)
     assert own.clock.now() == 1_767_225_600
     own.clock.advance("10m")
@@ -66,13 +66,13 @@ def test_time_stands_still_moves_and_runs_again(own: Emulator) -> None:
 @pytest.mark.parametrize(
     "at", [1_767_225_600, "2026-01-01", "2026-01-01T01:00+01:00", datetime(2026, 1, 1, tzinfo=UTC)]
 )
-def test_time_stands_still_at_a_number_a_text_or_a_datetime(own: Emulator, at) -> None:
+def test_time_can_be_frozen_at_a_number_a_text_or_a_datetime(own: Emulator, at) -> None:
     own.clock.freeze(at)
     assert own.clock.now() == 1_767_225_600  # date -u -d 2026-01-01 +%s
     own.clock.real()
 
 
-def test_what_is_no_time_or_no_name_is_refused_here(own: Emulator) -> None:
+def test_invalid_times_and_names_are_rejected_by_the_client(own: Emulator) -> None:
     with pytest.raises(ValueError, match="invalid time"):
         own.clock.freeze("tomorrow")
     for name in ("a/b", ""):
@@ -125,7 +125,7 @@ def test_runs_are_listed_with_their_logs(own: Emulator) -> None:
 
 
 @pytest.mark.slow
-def test_state_tells_no_secret(start_emulator: Callable[..., Emulator]) -> None:
+def test_state_contains_no_secret(start_emulator: Callable[..., Emulator]) -> None:
     running = start_emulator(control_token="a-marked-token")
     account = running.client().accounts.create("secret")
     told = str(running.state())

@@ -79,7 +79,7 @@ def test_a_token_is_sent_to_the_emulator_alone_and_not_to_another_listener_on_it
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"pid": "1", "control_token": "x"}', b"{" * 5_000])
-def test_a_damaged_file_is_no_token(folder: Path, content: bytes) -> None:
+def test_a_damaged_token_file_is_ignored(folder: Path, content: bytes) -> None:
     folder.mkdir(parents=True)
     (folder / "8123-1.json").write_bytes(content)
     (folder / "8123-1.json").chmod(0o600)
@@ -106,7 +106,7 @@ def in_a_child(code: str) -> int:
     return process.pid
 
 
-def test_what_a_killed_emulator_left_is_ignored_and_deleted_by_the_next(folder: Path) -> None:
+def test_the_file_of_a_killed_emulator_is_ignored_and_deleted(folder: Path) -> None:
     in_a_child("save('http://127.0.0.1:8123', 'old')")
     assert len(list(folder.iterdir())) == 1
     assert control_tokens.find("http://127.0.0.1:8123") is None
@@ -129,7 +129,7 @@ def test_emulators_that_start_at_the_same_time_keep_their_tokens(monkeypatch: py
     assert token("http://127.0.0.1:8123") == "first"
 
 
-def test_a_port_that_is_used_again_meanwhile_keeps_the_new_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reused_port_keeps_the_new_token(monkeypatch: pytest.MonkeyPatch) -> None:
     """An emulator reads the file of a killed emulator; before it deletes the file, a new emulator uses the port."""
     killed = in_a_child("save('http://127.0.0.1:8123', 'old')")
     exists = os.kill
@@ -171,9 +171,7 @@ def test_a_folder_that_cannot_be_written_stops_no_emulator(tmp_path: Path, monke
     control_tokens.delete(None)
 
 
-def test_other_programs_of_the_user_control_an_emulator_without_a_token_in_sight(
-    start_emulator: Any, folder: Path
-) -> None:
+def test_other_programs_of_the_user_find_the_token_of_an_emulator(start_emulator: Any, folder: Path) -> None:
     emulator: Emulator = start_emulator(starter_credits=100, action_spares=1)
     elsewhere = Emulator.connect(emulator.base_url)
     elsewhere.clock.advance(60)
@@ -190,7 +188,7 @@ def test_other_programs_of_the_user_control_an_emulator_without_a_token_in_sight
 
 
 @pytest.mark.slow
-def test_a_chosen_token_is_kept_nowhere_and_passed_on_by_its_owner(start_emulator: Any, folder: Path) -> None:
+def test_a_configured_token_is_not_stored(start_emulator: Any, folder: Path) -> None:
     emulator: Emulator = start_emulator(control_token="chosen", action_spares=1)
     assert not folder.exists() or not list(folder.iterdir())
     with pytest.raises(ControlRefused, match="control token is missing or invalid"):

@@ -64,7 +64,9 @@ def test_it_and_all_it_started_end_with_the_block() -> None:
 
 
 @pytest.mark.slow
-def test_two_live_beside_each_other(emulator: launch.Emulator, start_emulator: Callable[..., launch.Emulator]) -> None:
+def test_two_emulators_can_run_at_the_same_time(
+    emulator: launch.Emulator, start_emulator: Callable[..., launch.Emulator]
+) -> None:
     other = start_emulator()
     assert other.base_url != emulator.base_url
     account = other.client().accounts.create("only there")
@@ -82,7 +84,7 @@ def test_it_ends_when_its_owner_is_killed() -> None:
 
 
 @pytest.mark.slow
-def test_it_ends_with_an_interpreter_that_forgot_to_stop_it() -> None:
+def test_it_ends_with_an_interpreter_that_did_not_stop_it() -> None:
     script = "import svcnb; e = svcnb.Emulator(); print(e.pid, flush=True)"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=DEADLINE_S, check=True
@@ -92,7 +94,7 @@ def test_it_ends_with_an_interpreter_that_forgot_to_stop_it() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_forked_child_leaves_it_to_its_parent() -> None:
+def test_a_forked_child_does_not_stop_the_emulator() -> None:
     script = """
 import os, svcnb
 with svcnb.Emulator() as emulator:
@@ -109,7 +111,7 @@ with svcnb.Emulator() as emulator:
     assert done.stdout == "True True\n", done.stderr
 
 
-def test_a_taken_port_is_told_as_such() -> None:
+def test_a_port_in_use_is_reported() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen(1)
@@ -124,7 +126,7 @@ def test_an_unknown_setting_is_refused_by_name() -> None:
     assert str(caught.value).count("Next step: ") == 1
 
 
-def test_a_setting_out_of_range_is_refused_with_what_was_seen() -> None:
+def test_a_setting_out_of_range_is_rejected_with_its_value() -> None:
     with pytest.raises(launch.SettingRefused, match="-1"):
         svcnb.Emulator(starter_credits=-1)
 
@@ -134,14 +136,14 @@ def test_a_seeded_emulator_refuses_to_listen_beyond_loopback() -> None:
         svcnb.Emulator(host="0.0.0.0", seed="demo")  # noqa: S104 - refused, which is the point
 
 
-def test_a_missing_part_is_told_with_the_next_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_reported_with_the_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVC_DENO", str(tmp_path / "no-deno"))
     with pytest.raises(launch.EmulatorPartMissing, match="deno is missing"):
         svcnb.Emulator()
 
 
 @pytest.mark.slow
-def test_a_state_folder_that_is_no_state_is_told_and_left_alone(tmp_path: Path) -> None:
+def test_a_folder_without_a_valid_state_is_rejected_and_unchanged(tmp_path: Path) -> None:
     first = svcnb.Emulator(state=tmp_path)
     first.stop()
     database = next(path for path in tmp_path.iterdir() if path.suffix in {".db", ".sqlite", ".sqlite3"})
@@ -152,12 +154,12 @@ def test_a_state_folder_that_is_no_state_is_told_and_left_alone(tmp_path: Path) 
     assert database.read_bytes() == garbage
 
 
-def test_a_start_that_takes_too_long_is_ended_and_told() -> None:
+def test_a_start_that_takes_too_long_is_stopped_and_reported() -> None:
     with pytest.raises(launch.EmulatorNotStarted, match=r"not ready within 0\.01 s"):
         svcnb.Emulator(start_timeout=0.01)
 
 
-def test_what_it_says_is_kept(start_emulator: Callable[..., launch.Emulator]) -> None:
+def test_its_output_is_stored(start_emulator: Callable[..., launch.Emulator]) -> None:
     assert "anyone can compute its keys" in start_emulator(seed="demo").log
 
 
@@ -181,7 +183,7 @@ def test_it_shows_no_port_so_that_outputs_can_be_compared(emulator: launch.Emula
 
 
 @pytest.mark.slow
-def test_words_of_its_own_reach_the_client(start_emulator: Callable[..., launch.Emulator]) -> None:
+def test_custom_names_reach_the_client(start_emulator: Callable[..., launch.Emulator]) -> None:
     running = start_emulator(service_name="acme", processor_name="payco", starter_credits=100)
     svc = running.client()
     assert svc.vocabulary.run_path == "/acme_action"
@@ -190,7 +192,7 @@ def test_words_of_its_own_reach_the_client(start_emulator: Callable[..., launch.
     assert svc.with_key(account.api_key).run(source).response == "function"
 
 
-def test_nothing_at_an_address_is_told_as_such() -> None:
+def test_an_address_without_an_emulator_is_reported() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -28,7 +28,7 @@ def test_it_stops_when_no_one_uses_it(listener: socket.socket, tmp_path: Path) -
     emulator.stop()
 
 
-def test_the_next_start_goes_on_as_if_it_had_never_stopped(listener: socket.socket, tmp_path: Path) -> None:
+def test_the_next_start_continues_as_without_a_stop(listener: socket.socket, tmp_path: Path) -> None:
     """An emulator without interruption produces the same keys and ids with the same steps."""
 
     def start() -> Emulator:
@@ -69,7 +69,7 @@ def test_the_next_start_goes_on_as_if_it_had_never_stopped(listener: socket.sock
 
 
 @pytest.mark.slow
-def test_after_a_crash_the_time_goes_on_and_no_key_is_drawn_twice(tmp_path: Path) -> None:
+def test_after_a_crash_the_time_continues_and_no_key_is_repeated(tmp_path: Path) -> None:
     def start() -> Emulator:
         return Emulator(state=tmp_path, seed="crash", clock=f"frozen@{START_S}", action_spares=1, idle_stop_s=600)
 

@@ -14,6 +14,7 @@ import svcnb
 from svcnb.client import AsyncClient
 from svcnb.client._http import AsyncTransport
 from svcnb.client.in_page import AsyncPageTransport, use_everywhere
+from svcnb.client.session import AsyncSession
 from svcnb.emulator.in_page import ABSENT, PageService
 from svcnb.emulator.main import build_app
 from svcnb.emulator.sandbox.run_result import unsupported_text
@@ -45,7 +46,7 @@ async def address():
 async def test_a_client_in_the_same_interpreter_signs_with_an_action(address):
     async with AsyncClient(address) as plain:
         client = AsyncClient.__new__(AsyncClient)
-        client._start(plain._config, AsyncTransport(address, AsyncPageTransport()), [], owner=True)
+        client._start(AsyncSession(AsyncTransport(address, AsyncPageTransport()), plain._config, []), owner=True)
     account = await client.accounts.create("Ada")
     svc = client.with_key(account)
     wallet = await svc.wallets.create()
@@ -102,7 +103,7 @@ async def test_a_pause_outside_of_a_page_is_an_ordinary_sleep():
     assert time.perf_counter() - began >= 0.02
 
 
-def test_what_a_page_lacks_is_not_to_be_installed(monkeypatch):
+def test_a_page_suggests_no_installation(monkeypatch):
     assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint.startswith("Install it: pip install")
     monkeypatch.setattr("sys.platform", "emscripten")
     assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint == (

@@ -120,7 +120,7 @@ def test_without_an_account_a_payment_waits_and_what_needs_credit_is_skipped(liv
 
 
 @pytest.mark.slow
-def test_with_a_wallet_of_their_own_a_learner_does_all_of_lesson_6_that_needs_no_emulator(live: Live) -> None:
+def test_lesson_6_runs_live_with_the_learners_wallet(live: Live) -> None:
     owner = svcnb.LocalSigner.random()
     live.emulator.faucet(owner.address)
     cells = run(
@@ -202,7 +202,7 @@ EMULATOR_TEXT = (
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
-def test_the_box_at_the_top_of_a_lesson_is_what_live_mode_says(path: Path) -> None:
+def test_the_box_at_the_top_of_a_lesson_matches_live_mode(path: Path) -> None:
     cells = nbformat.read(path, 4).cells  # type: ignore[no-untyped-call]
     box = next(line for line in cells[0].source.splitlines() if line.startswith("> **Live service:** "))
     names = [
@@ -257,7 +257,7 @@ def test_a_mistake_of_the_learner_is_an_error_and_a_limit_of_the_service_is_not(
     ]
 
 
-def test_practice_keys_are_refused_where_they_would_own_something(capsys: pytest.CaptureFixture[str]) -> None:
+def test_practice_keys_are_rejected_as_owners_on_a_live_service(capsys: pytest.CaptureFixture[str]) -> None:
     cells = Cells(LIVE["chain-secured"])
     cells.run("owner = svcnb.practice_key(1)")
     cells.run("print(owner)")

@@ -76,7 +76,7 @@ def only_lines(outcome: Any) -> Any:
     return json.loads(FRAME.sub(r"\\n    at line \1", BUILT_IN.sub("", json.dumps(outcome))))
 
 
-def test_the_engine_of_the_page_answers_as_the_engine_in_a_process(lab: Any, engine_loop: Any):
+def test_the_engine_of_the_page_has_the_results_of_the_process(lab: Any, engine_loop: Any):
     page = lab()
     page.run(IN_PAGE)
     room = Room(engine_loop, "fast", concurrency=4, processes=1)

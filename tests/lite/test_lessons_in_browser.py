@@ -62,7 +62,7 @@ def test_a_file_beside_the_notebook_can_be_imported_but_hides_no_installed_modul
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_gives_its_stored_outputs_and_loads_nothing_from_elsewhere(lab: Callable[[str], Any], lesson: str):
+def test_a_lesson_has_its_stored_outputs_and_loads_only_from_the_site(lab: Callable[[str], Any], lesson: str):
     page = lab(lesson)
     page.run_all()
     pairs = list(zip(page.outputs(), stored(lesson), strict=True))

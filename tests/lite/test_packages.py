@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import hashlib
 import json
 import re
@@ -10,14 +11,16 @@ import subprocess
 import sys
 import zipfile
 from importlib.util import cache_from_source, find_spec
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+import svcnb
 import svcnb.lite.page
 from svcnb.lite.packages import WHEELS, locked, wanted_of, write_own_wheel
 from svcnb.lite.page import POLICY, SiteNotBuilt, complete
-from svcnb.lite.precompile import precompile
+from svcnb.lite.precompile import AT_START, precompile
 from svcnb.lite.server import make_server
 from svcnb.lite.site import build_site
 
@@ -41,7 +44,7 @@ def wheel(tmp_path, npm):
     return write_own_wheel(tmp_path, "1.2.3", npm)
 
 
-def test_the_own_wheel_holds_what_a_page_runs_and_nothing_else(wheel):
+def test_the_wheel_contains_only_modules_that_a_page_runs(wheel):
     with zipfile.ZipFile(wheel) as content:
         names = set(content.namelist())
     for name in (
@@ -109,6 +112,14 @@ def _names(archive: Path) -> set[str]:
         return {name for name in content.namelist() if ".dist-info/" not in name}
 
 
+def _unpacked(archive: Path) -> dict[str, bytes]:
+    sizes, content = gzip.decompress(archive.read_bytes()).split(b"\n", maxsplit=1)
+    files = BytesIO(content)
+    found = {name: files.read(size) for name, size in json.loads(sizes).items()}
+    assert files.read() == b""
+    return found
+
+
 def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
     site = tmp_path / "site"
     site.mkdir()
@@ -126,25 +137,28 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
             content.writestr(f"pygments/lexers/{lexer}.py", "")
     with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
         content.writestr("os.py", "")
-    lock = locked({"packages": {}}, [own, pure, typed, colours])
+    later = _wheel(site, "web3-1.0-py3-none-any.whl")
+    lock = locked({"packages": {}}, [own, pure, typed, colours, later])
     (site / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
 
     precompile(site)
 
     packages = json.loads((site / "pyodide-lock.json").read_text("utf-8"))["packages"]
-    assert set(packages) == {"jedi", "svcnb"}
-    assert packages["svcnb"]["depends"] == ["jedi"]
-    for name, path in (("svcnb", own), ("jedi", typed)):
-        assert packages[name]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert not pure.exists()
+    assert set(packages) == {"web3"}
+    assert packages["web3"]["depends"] == ["pyunormalize", "requests", "websockets"]
+    assert packages["web3"]["sha256"] == hashlib.sha256(later.read_bytes()).hexdigest()
+    assert list(site.glob("*.whl")) == [later]
     in_library = {"os.pyc", "pure/__init__.pyc", "pygments/__init__.pyc", "pygments/lexers/python.pyc"}
     assert _names(site / "python_stdlib.zip") == in_library
-    assert _names(typed) == {"jedi/__init__.pyc", "jedi/python2.py", "jedi/third_party/typeshed/stdlib/os.pyi"}
-    assert {"svcnb/__init__.py", cache_from_source("svcnb/__init__.py")} <= _names(own)
-    with zipfile.ZipFile(own) as content:
-        assert [name for name in content.namelist() if name.endswith("RECORD")] == []
+    unpacked = _unpacked(site / AT_START)
+    in_jedi = {"jedi/__init__.pyc", "jedi/python2.py", "jedi/third_party/typeshed/stdlib/os.pyi"}
+    assert {name for name in unpacked if name.startswith("jedi/")} == in_jedi
+    assert unpacked["jedi/python2.py"] == b"print 1"
+    assert unpacked["svcnb/__init__.py"] == Path(svcnb.__file__).read_bytes()
+    assert cache_from_source("svcnb/__init__.py") in unpacked
+    assert [name for name in unpacked if name.endswith("RECORD")] == []
     recipes = "svcnb/toolkit/cookbook/recipes/"
-    assert [name for name in _names(own) if name.startswith(recipes) and name.endswith(".pyc")] == []
+    assert [name for name in unpacked if name.startswith(recipes) and name.endswith(".pyc")] == []
     program = f"import sys; sys.path.insert(0, {str(site / 'python_stdlib.zip')!r}); import pure; print(pure.__file__)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip().endswith("__init__.pyc")

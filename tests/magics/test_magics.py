@@ -77,7 +77,7 @@ def test_a_run_is_the_value_of_its_cell(connected):
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_the_timeline_stands_beside_the_result(connected):
+def test_the_timeline_is_next_to_the_result(connected):
     answer = connected.run("%%action --run --trace --params n=1\n" + ADD)
     assert answer.shown[0]["text/plain"].startswith("Trace('fast', start")
     assert answer.value.startswith("Run(response=2")
@@ -96,7 +96,7 @@ def test_an_error_names_the_line_of_the_cell_and_shows_no_frames_of_python(conne
 
 @pytest.mark.chain
 @pytest.mark.engine
-def test_a_refusal_says_how_to_have_it_explained(connected):
+def test_the_error_for_a_rejected_run_names_the_explanation(connected):
     connected.run("key = svc.usage_keys.create('nothing')\n")
     connected.run("%svc connect svc --key key")
     answer = connected.run("%%action --run --params n=1\n" + ADD)
@@ -128,14 +128,14 @@ def test_changes_since_the_last_time_are_shown(notebook):
     assert "-async function main({ n }) { return n + 1; }" in answer.shown[0]["text/plain"]
 
 
-def test_what_the_linter_finds_stands_beside_the_action(notebook):
+def test_findings_of_the_linter_are_shown_with_the_action(notebook):
     answer = notebook.run("%%action\nconst run = () => 1\n")
     assert "main_missing" in answer.shown[0]["text/plain"]
     assert answer.value.startswith("Action(Qm")
     assert len(notebook.run("%%action --no-lint\nconst run = () => 1\n").shown) == 1
 
 
-def test_a_file_of_others_is_not_written_over(notebook, tmp_path):
+def test_a_file_of_the_user_is_not_overwritten(notebook, tmp_path):
     file = tmp_path / "precious.js"
     file.write_text("// mine\n")
     refused = notebook.run(f"%%action --save {file}\n" + ADD)
@@ -167,7 +167,7 @@ def test_a_file_of_others_is_not_written_over(notebook, tmp_path):
         ("--derive main=1", "invalid constant name"),
     ],
 )
-def test_a_line_that_cannot_be_meant_is_refused_with_the_next_step(notebook, line, said):
+def test_an_invalid_line_is_rejected_with_the_fix(notebook, line, said):
     answer = notebook.run(f"%%action {line}\n{ADD}")
     assert said in answer.trace
     assert "Next step: " in answer.trace
@@ -181,7 +181,7 @@ def test_without_a_service_the_magic_says_how_to_get_one(notebook):
 
 
 @pytest.mark.chain
-def test_the_status_tells_service_key_and_credit_but_no_secret(connected):
+def test_the_status_shows_service_key_and_credit_but_no_secret(connected):
     answer = connected.run("%svc")
     assert "key='yes'" in answer.value
     assert "credit='$10.00 credit'" in answer.value
@@ -191,7 +191,7 @@ def test_the_status_tells_service_key_and_credit_but_no_secret(connected):
     assert connected.run("%svc connect emu --key account").value.count("key='yes'") == 1
 
 
-def test_a_service_that_is_gone_is_told_in_a_line(notebook):
+def test_an_unavailable_service_is_reported_in_one_line(notebook):
     answer = notebook.run("%svc connect http://127.0.0.1:9")
     assert answer.error == "TransportError"
     assert "Next step: " in answer.trace
@@ -244,7 +244,7 @@ def test_unloading_leaves_no_trace(notebook):
     )
 
 
-def test_loading_twice_is_as_loading_once(notebook):
+def test_loading_twice_has_no_additional_effect(notebook):
     notebook.run("%reload_ext svcnb")
     assert notebook.complete("%%action --ru") == ["--run"]
     assert notebook.run("len(get_ipython().Completer.custom_matchers)").value == "1"

@@ -24,6 +24,9 @@ from urllib.request import ProxyHandler, build_opener
 
 import pytest
 
+from svcnb import LocalSigner
+from tests.panels.wallet import TestWallet
+
 LONG_MS = 60_000
 """Time limit of each wait, which is long enough for a busy machine."""
 
@@ -362,6 +365,22 @@ def notebook(desk: Desk) -> Iterator[Callable[..., Notebook]]:
     troubles = [trouble for trouble in desk.troubles if not any(known in trouble for known in desk.known)]
     desk.troubles, desk.known = [], ()
     assert troubles == []
+
+
+@pytest.fixture
+def owner(emulator: Any) -> Any:
+    """Key with ether on the emulator's chain."""
+    signer = LocalSigner.random()
+    emulator.faucet(signer.address)
+    return signer
+
+
+@pytest.fixture
+def wallet(desk: Desk, emulator: Any, owner: Any) -> Iterator[TestWallet]:
+    """Browser wallet on the emulator's chain."""
+    desk.wallet = TestWallet(owner, emulator.chain_id, emulator.rpc_url)
+    yield desk.wallet
+    desk.wallet = None
 
 
 def _local(url: str) -> bool:

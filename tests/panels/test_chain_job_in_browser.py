@@ -10,27 +10,13 @@ import pytest
 from svcnb import LocalSigner
 from tests.panels.axe import faults
 from tests.panels.bench import CELL, Bench
-from tests.panels.wallet import SCRIPT, TestWallet
+from tests.panels.wallet import SCRIPT
 
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
 PASSWORD = "a password of the test"
 TRANSACTION = "Transaction to confirm"
 PAY = re.compile(r"Pay \$5\.00")
-
-
-@pytest.fixture
-def owner(emulator):
-    signer = LocalSigner.random()
-    emulator.faucet(signer.address)
-    return signer
-
-
-@pytest.fixture
-def wallet(desk, emulator, owner):
-    desk.wallet = TestWallet(owner, emulator.chain_id, emulator.rpc_url)
-    yield desk.wallet
-    desk.wallet = None
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from svcnb import LocalSigner
 from svcnb.protocol.eip712 import digest_parts
 from svcnb.protocol.typed_data import envelope
-from tests.panels.wallet import SCRIPT, TestWallet
+from tests.panels.wallet import SCRIPT
 
 pytestmark = [pytest.mark.browser, pytest.mark.chain, pytest.mark.engine]
 
@@ -22,21 +21,6 @@ async def wait():
         gate.read()
 waiting = BACKGROUND.submit(wait())
 """
-
-
-@pytest.fixture
-def owner(emulator):
-    signer = LocalSigner.random()
-    emulator.faucet(signer.address)
-    return signer
-
-
-@pytest.fixture
-def wallet(desk, emulator, owner):
-    """Browser wallet on the emulator's chain."""
-    desk.wallet = TestWallet(owner, emulator.chain_id, emulator.rpc_url)
-    yield desk.wallet
-    desk.wallet = None
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -40,22 +38,6 @@ def test_a_text_of_openings_is_deep(part: bytes, times: int):
 
 def test_brackets_inside_of_texts_do_not_count():
     assert not deeper_than(json.dumps(["[" * 500, '"{\\' * 500]).encode(), 128)
-
-
-@pytest.fixture
-def little_processor_time() -> Iterator[None]:
-    """Stops a test after a minute of processor time. An algorithm with quadratic time would take days."""
-
-    def give_up(*_: object) -> None:
-        raise AssertionError("it takes more than linear time")
-
-    before = signal.signal(signal.SIGVTALRM, give_up)
-    signal.setitimer(signal.ITIMER_VIRTUAL, 60)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.mark.parametrize(

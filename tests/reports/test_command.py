@@ -42,7 +42,7 @@ def report(place, tmp_path):
     return run
 
 
-def test_what_wants_attention_is_told_by_the_exit_code(report, place, tmp_path) -> None:
+def test_the_exit_code_shows_problems(report, place, tmp_path) -> None:
     done = report("permission-audit", "--json", "--out", "audits", "--file", "today")
     assert done.returncode == ExitCode.ATTENTION, done.stderr
     told = json.loads(done.stdout)
@@ -55,7 +55,7 @@ def test_what_wants_attention_is_told_by_the_exit_code(report, place, tmp_path) 
         assert secret not in html + done.stdout + done.stderr + (tmp_path / told["notebook"]).read_text()
 
 
-def test_a_calm_report_ends_with_zero_and_names_its_page(report, tmp_path) -> None:
+def test_a_report_without_problems_exits_with_0_and_prints_its_page(report, tmp_path) -> None:
     done = report("permission-audit", "-p", "attention=never")
     assert done.returncode == 0, done.stderr
     [page] = tmp_path.glob("permission-audit-*.html")
@@ -74,7 +74,7 @@ def test_a_report_takes_address_and_key_from_a_profile(report, place, tmp_path) 
     assert done.returncode == 0, done.stderr
 
 
-def test_a_failed_report_is_told_in_two_lines(report, tmp_path) -> None:
+def test_the_error_for_a_failed_report_has_two_lines(report, tmp_path) -> None:
     key = tmp_path / "key"
     key.write_text("bm9ib2R5IGtub3dzIHRoaXMga2V5IG9mIDMyIGJ5dGVzIQ==\n")
     done = report("permission-audit", "--key-file", "key", "--file", "failed")
@@ -96,7 +96,7 @@ def test_a_failed_report_is_told_in_two_lines(report, tmp_path) -> None:
         (["spend", "-p", "api_key=marked-secret"], "Set secrets in the environment"),
     ],
 )
-def test_what_cannot_be_used_ends_with_two_before_anything_runs(report, tmp_path, arguments, said) -> None:
+def test_invalid_arguments_exit_with_2_before_the_run(report, tmp_path, arguments, said) -> None:
     done = report(*arguments)
     assert done.returncode == ExitCode.USAGE
     assert said in done.stderr
@@ -104,7 +104,7 @@ def test_what_cannot_be_used_ends_with_two_before_anything_runs(report, tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_action_that_always_fails_ends_with_seven_and_is_named(report, place, tmp_path) -> None:
+def test_a_failing_action_exits_with_7_and_is_named(report, place, tmp_path) -> None:
     for _ in range(6):
         with pytest.raises(svcnb.ActionError):
             place.svc.run(ALWAYS)
@@ -120,7 +120,7 @@ def test_an_action_that_always_fails_ends_with_seven_and_is_named(report, place,
 
 
 @pytest.mark.parametrize("name", ["run-history", "spend", "permission-audit", "trigger-health"])
-def test_without_settings_it_ends_with_two_and_says_what_to_set(name, tmp_path) -> None:
+def test_missing_settings_exit_with_2_and_their_names(name, tmp_path) -> None:
     kept = {name: value for name, value in os.environ.items() if name in {"PATH", "PYTHONPATH", "TMPDIR", "SYSTEMROOT"}}
     done = subprocess.run(
         [sys.executable, "-m", "svcnb", "report", name, "--out", "made"],
@@ -131,7 +131,7 @@ def test_without_settings_it_ends_with_two_and_says_what_to_set(name, tmp_path) 
     assert not (tmp_path / "made").exists()
 
 
-def test_quiet_says_nothing_unless_there_is_a_problem(report, tmp_path) -> None:
+def test_quiet_prints_only_problems(report, tmp_path) -> None:
     (tmp_path / "temporary").mkdir()
     service_user = {"HOME": "/nonexistent", "TMPDIR": str(tmp_path / "temporary")}
     calm = report("permission-audit", "-p", "attention=never", "--quiet", "--keep", "1", **service_user)
@@ -142,7 +142,7 @@ def test_quiet_says_nothing_unless_there_is_a_problem(report, tmp_path) -> None:
     assert report("permission-audit", "--quiet", "--file", "bad").stdout.strip() == "bad.html"
 
 
-def test_a_report_that_another_process_makes_ends_with_eight(report, tmp_path) -> None:
+def test_a_report_in_progress_in_another_process_exits_with_8(report, tmp_path) -> None:
     with locked(tmp_path / "out", "permission-audit"):
         done = report("permission-audit", "--out", "out")
     assert done.returncode == 8, done.stderr
@@ -166,7 +166,7 @@ def test_the_webhook_gets_the_result_and_the_reason_of_a_failure(report, hook) -
         assert "marked-secret" not in done.stdout + done.stderr
 
 
-def test_a_notebook_of_ones_own_is_a_report(report, tmp_path) -> None:
+def test_a_notebook_of_the_user_can_be_a_report(report, tmp_path) -> None:
     assert report("new", "mine.ipynb").stdout.strip() == "mine.ipynb"
     assert "most_failed" in report("mine.ipynb", "--list").stdout
     done = report("mine.ipynb", "-p", "since=1d", "-p", "most_failed=4", "--out", "out", "--file", "mine")
@@ -196,9 +196,7 @@ def test_plain_papermill_runs_every_report(kind, place, tmp_path) -> None:
     assert notebook.cells[-1].outputs, "the summary"
 
 
-def test_a_failed_cell_of_ones_own_notebook_is_saved_without_the_secrets_that_it_showed(
-    report, place, tmp_path
-) -> None:
+def test_a_failed_cell_of_a_users_notebook_is_saved_without_secrets(report, place, tmp_path) -> None:
     cells = [
         new_markdown_cell("# Mine"),
         new_code_cell("import os, helper\nprint(os.environ['SVC_API_KEY'], os.environ['MY_PASSWORD'], 'A' * 43 + '=')"),
@@ -217,7 +215,7 @@ def test_a_failed_cell_of_ones_own_notebook_is_saved_without_the_secrets_that_it
         assert secret not in told
 
 
-def test_a_setting_that_a_notebook_of_ones_own_misses_ends_with_two(tmp_path) -> None:
+def test_a_missing_setting_of_a_users_notebook_exits_with_2(tmp_path) -> None:
     report = [sys.executable, "-m", "svcnb", "report"]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")} | {"HOME": str(tmp_path)}
     subprocess.run([*report, "new", "mine.ipynb"], cwd=tmp_path, env=kept, check=True, timeout=300, capture_output=True)

@@ -22,7 +22,7 @@ SPOKEN = (
 )
 
 
-def test_what_the_kernel_says_of_itself_does_not_reach_the_mail_of_a_scheduler(tmp_path, capfd) -> None:
+def test_messages_of_the_kernel_are_not_part_of_the_output(tmp_path, capfd) -> None:
     template = tmp_path / "template.ipynb"
     cells = [new_code_cell(cell) for cell in (*SPOKEN, "print('done')")]
     nbformat.write(new_notebook(cells=cells), template)

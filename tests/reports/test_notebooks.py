@@ -93,7 +93,7 @@ def test_a_notebook_without_a_tagged_cell_says_how_to_tag_one(tmp_path) -> None:
         (None, "cannot be read"),
     ],
 )
-def test_what_is_no_notebook_is_refused(tmp_path, content, said) -> None:
+def test_a_file_that_is_not_a_notebook_is_rejected(tmp_path, content, said) -> None:
     file = tmp_path / "mine.ipynb"
     if content is not None:
         file.write_bytes(content)

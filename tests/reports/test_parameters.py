@@ -31,7 +31,7 @@ def test_texts_of_a_command_line_become_values_of_their_types() -> None:
         ({"shown": "100000"}, "shown = '100000'"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_what_can(given, said) -> None:
+def test_invalid_values_are_rejected_with_the_allowed_ones(given, said) -> None:
     with pytest.raises(ParameterRefused, match=said) as caught:
         Spend.checked(given, "spend")
     assert caught.value.hint
@@ -48,13 +48,13 @@ def test_silence_cannot_be_longer_than_the_two_periods_that_are_read() -> None:
 
 
 @pytest.mark.parametrize("name", ["api_key", "token", "triggers_token", "secret", "SVC_API_KEY"])
-def test_secrets_are_no_parameters_and_are_not_repeated(name) -> None:
+def test_secrets_cannot_be_parameters_and_are_not_shown(name) -> None:
     with pytest.raises(ParameterRefused, match="SVC_API_KEY") as caught:
         PermissionAudit.checked({name: "marked-secret"}, "permission-audit")
     assert "marked-secret" not in f"{caught.value!r}{caught.value}"
 
 
-def test_a_report_that_does_not_exist_is_refused_with_those_that_do() -> None:
+def test_an_unknown_report_is_rejected_with_the_available_ones() -> None:
     with pytest.raises(UnknownReport, match="unknown report 'spent'") as caught:
         reports.run("spent")
     assert "run-history, spend, permission-audit, trigger-health" in caught.value.hint

@@ -66,7 +66,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_report_runs_and_says_what_wants_attention(name, place) -> None:
+def test_a_report_runs_and_shows_problems(name, place) -> None:
     given, said = CASES[name]
     made = reports.run(name, given, out=place.out / "made", file=name, settings=place.settings)
     assert made.attention
@@ -111,7 +111,7 @@ def test_a_failed_report_is_saved_and_points_at_its_cell(place) -> None:
     assert settings["SVC_API_KEY"] not in html + failed.notebook.read_text(encoding="utf-8")
 
 
-def test_a_cell_that_does_not_end_is_cut_off_and_told(place, template) -> None:
+def test_an_endless_cell_is_stopped_and_reported(place, template) -> None:
     template("import time\ntime.sleep(600)")
     with pytest.raises(ReportFailed, match="in cell 3") as caught:
         reports.run("permission-audit", out=place.out, file="slow", settings=place.settings, cell_timeout=20)
@@ -119,7 +119,7 @@ def test_a_cell_that_does_not_end_is_cut_off_and_told(place, template) -> None:
     assert caught.value.notebook.exists()
 
 
-def test_a_kernel_that_dies_is_told_with_its_last_words_but_no_secret(place, template) -> None:
+def test_a_crashed_kernel_is_reported_with_its_output_but_no_secret(place, template) -> None:
     template(
         "import os, sys\n"
         "print('libc: no memory for', os.environ['SVC_API_KEY'], file=sys.__stderr__, flush=True)\n"
@@ -132,7 +132,7 @@ def test_a_kernel_that_dies_is_told_with_its_last_words_but_no_secret(place, tem
     assert place.secrets[0] not in f"{caught.value}{caught.value.html.read_text()}{caught.value.notebook.read_text()}"
 
 
-def test_a_kernel_that_does_not_start_is_told_with_what_it_said(place, tmp_path) -> None:
+def test_a_kernel_that_does_not_start_is_reported_with_its_output(place, tmp_path) -> None:
     (tmp_path / "ipykernel_launcher.py").write_text("raise SystemExit('libzmq.so.5 is missing')")
     settings = {**place.settings, "PYTHONPATH": str(tmp_path)}
     with pytest.raises(ReportFailed, match=r"failed before its first cell: .*libzmq\.so\.5 is missing") as caught:
@@ -150,7 +150,7 @@ def test_a_secret_that_a_cell_prints_never_reaches_a_file(place, template) -> No
     assert "********" in told
 
 
-def test_many_reports_are_made_by_an_executor_each_with_settings_of_its_own(place, template) -> None:
+def test_an_executor_runs_many_reports_with_separate_settings(place, template) -> None:
     settings = {**place.settings, "SVC_MARK": "here"}
     template("import os\nfrom svcnb import reports\nreports.conclude([], [os.environ['SVC_MARK']])")
     with ThreadPoolExecutor(2) as pool:

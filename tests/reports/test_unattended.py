@@ -58,7 +58,7 @@ def test_a_webhook_gets_the_result_as_json(hook) -> None:
 
 
 @pytest.mark.parametrize("status", [302, 404, 500])
-def test_a_webhook_that_does_not_accept_is_told_without_its_secret_address(hook, status) -> None:
+def test_a_failed_webhook_is_reported_without_its_address(hook, status) -> None:
     with pytest.raises(NotificationFailed, match=f"responded to the notification with status {status}") as caught:
         notify(f"{hook.url}/{status}", {})
     assert "marked-secret" not in f"{caught.value!r}{caught.value}"
@@ -66,7 +66,7 @@ def test_a_webhook_that_does_not_accept_is_told_without_its_secret_address(hook,
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "marked-secret", "ftp://host/marked-secret", ""])
-def test_what_is_no_web_address_is_refused(url) -> None:
+def test_an_invalid_web_address_is_rejected(url) -> None:
     with pytest.raises(ConfigError, match="expected an http or https address") as caught:
         notify(url, {})
     assert "marked-secret" not in f"{caught.value!r}{caught.value}"

@@ -62,14 +62,14 @@ def test_commands_that_are_shown_exist(source: str) -> None:
                 assert words[at + 1] in COMMANDS, line
 
 
-def test_every_setting_stands_on_its_page(generate: ModuleType) -> None:
+def test_every_setting_is_on_its_page(generate: ModuleType) -> None:
     from svcnb.emulator.settings import Settings
 
     written = generate.settings()
     assert [name for name in Settings.model_fields if f"| `{name}` |" not in written] == []
 
 
-def test_every_forgiven_form_stands_on_its_page() -> None:
+def test_every_accepted_deviation_is_on_its_page() -> None:
     page = (ROOT / "docs" / "service" / "strict-types.md").read_text(encoding="utf-8")
     wire = ROOT / "svcnb" / "protocol" / "wire"
     forms = re.findall(r'is_refused\(info, f?"([^"{]+)', "".join(path.read_text() for path in wire.glob("*.py")))
@@ -88,7 +88,7 @@ def test_settings_of_the_open_points_exist() -> None:
     assert named - set(Settings.model_fields) == set()
 
 
-def test_limits_stand_on_their_page_as_the_code_and_the_service_read_them(generate: ModuleType) -> None:
+def test_limits_on_their_page_match_the_code_and_the_service(generate: ModuleType) -> None:
     from svcnb.emulator.settings import Settings
     from svcnb.protocol import limits
 
@@ -104,12 +104,12 @@ def test_limits_stand_on_their_page_as_the_code_and_the_service_read_them(genera
         assert row in written
 
 
-def test_every_command_stands_on_its_page(generate: ModuleType) -> None:
+def test_every_command_is_on_its_page(generate: ModuleType) -> None:
     written = generate.commands()
     assert [name for name in COMMANDS if f"## svcnb {name}\n" not in written] == []
 
 
-def test_every_exit_code_and_what_it_means_stand_on_their_page(generate: ModuleType) -> None:
+def test_every_exit_code_and_its_meaning_are_on_their_page(generate: ModuleType) -> None:
     from svcnb.exit_codes import ExitCode
 
     rows = generate.exit_codes().splitlines()[6:]
@@ -161,7 +161,7 @@ def test_every_public_name_has_a_heading(generate: ModuleType) -> None:
     assert "model_" not in results
 
 
-def test_every_room_that_people_import_is_in_the_reference(generate: ModuleType) -> None:
+def test_every_public_module_is_in_the_reference(generate: ModuleType) -> None:
     listed = {name.removeprefix("api/") for name in generate.PAGES}
     assert {f"svcnb.{room}" for room in ("charts", "panels", "reports", "testing", "workshop")} <= listed
 

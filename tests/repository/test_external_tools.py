@@ -77,7 +77,7 @@ def test_deno_is_always_given_a_lock_and_never_its_own_cache_unchecked(
     assert "--reload" in asked or platform in fetch.ANVIL_SHA256
 
 
-def test_a_part_that_is_not_fetched_says_how_to_fetch_it(cache: Path) -> None:
+def test_the_error_for_a_missing_tool_contains_the_command(cache: Path) -> None:
     with pytest.raises(tools.PartMissing, match="svcnb fetch") as caught:
         tools.anvil()
     assert str(cache) in caught.value.detail
@@ -107,7 +107,7 @@ def test_a_file_with_the_right_hash_can_be_started(tmp_path: Path, cache: Path) 
     assert subprocess.run([target], check=False, timeout=300).returncode == 7
 
 
-def test_what_is_fetched_is_not_fetched_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_downloaded_tool_is_not_downloaded_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tools.anvil_path().parent.mkdir(parents=True)
     tools.anvil_path().write_bytes(b"the node")
     monkeypatch.setattr(fetch, "ANVIL_SHA256", {fetch.platform_name(): hashlib.sha256(b"the node").hexdigest()})
@@ -127,7 +127,7 @@ def test_no_secret_of_the_caller_reaches_a_child(monkeypatch: pytest.MonkeyPatch
     assert "a-secret" not in tools.deno_environment().values()
 
 
-def test_a_machine_without_a_build_is_told_what_else_works(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_an_unsupported_machine_names_alternatives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "mips")
     with pytest.raises(tools.PartMissing, match="--chain-rpc"):
         fetch.platform_name()

@@ -26,21 +26,21 @@ def size(number: int) -> str:
 
 SERVICE = {
     "payment": f"{limits.MIN_PAYMENT_CENTS} to {limits.MAX_PAYMENT_CENTS:,} cents",
-    "management call": f"costs {limits.MANAGEMENT_COST_CENTS} cent if it succeeds",
-    "execution": f"costs {limits.EXECUTION_COST_CENTS_PER_SECOND} cent per second",
+    "price of a management call": f"{limits.MANAGEMENT_COST_CENTS} cent, only after success",
+    "price of an execution": f"{limits.EXECUTION_COST_CENTS_PER_SECOND} cent per second",
     "body of a request": size(limits.MAX_BODY_BYTES),
     "`typed_data`": f"{limits.MAX_TYPED_DATA_BYTES:,} bytes",
     "`signature`": f"{limits.MAX_SIGNATURE_BYTES:,} bytes",
-    "`issuedAt`": f"{limits.ISSUED_AT_WINDOW_S} seconds before or after the time of the service",
-    "ids in a list of a usage key": f"{limits.MAX_KEY_GROUPS}",
-    "entries of a list of `add_group` or `update_group`": f"{limits.MAX_GROUP_ENTRIES}",
-    "chunk of a source, for its CID": (
-        f"{limits.CID_CHUNK_BYTES:,} bytes; at most {limits.CID_MAX_LINKS} links for each node"
+    "`issuedAt`": f"at most {limits.ISSUED_AT_WINDOW_S} seconds before or after the time of the service",
+    "ids in each list of groups of a usage key": f"{limits.MAX_KEY_GROUPS}",
+    "entries in each list of `add_group` or `update_group`": f"{limits.MAX_GROUP_ENTRIES}",
+    "chunk of a source in the [calculation of its CID](keys.md#content-identifiers)": (
+        f"{limits.CID_CHUNK_BYTES:,} bytes"
     ),
     "interval of schedules": f"at least {limits.SCHEDULE_SCAN_S} seconds",
     "`topic_filters`": f"{limits.MAX_TOPIC_FILTERS} entries",
     "retries of a trigger run": f"{limits.RUN_RETRIES}",
-    "page of trigger runs": f"{limits.RUNS_PAGE_MAX} runs",
+    "`limit` in a list of trigger runs": f"{limits.RUNS_PAGE_MAX} runs",
     "webhook body": f"{limits.MAX_WEBHOOK_BYTES:,} bytes",
     "time, including waiting time": f"{RUN.timeout_ms // 60_000} minutes",
     "memory": f"{RUN.memory_limit_mb} MiB",
@@ -48,9 +48,9 @@ SERVICE = {
     "parameters": f"no separate limit. The client warns above {size(limits.JS_PARAMS_ADVICE_BYTES)}",
     "response": f"{size(RUN.max_response_length)} ({RUN.max_response_length:,} bytes of text)",
     "logs": f"{RUN.max_console_log_length:,} bytes",
-    "outbound requests": f"{RUN.max_fetch_count}. Redirects do not count",
+    "outbound requests": f"{RUN.max_fetch_count}. The service does not count redirects",
     "body of an outbound response": f"{size(RUN.max_fetch_bytes)}, {RUN.fetch_timeout_ms // 1000} seconds",
-    "key operations": f"{RUN.max_get_keys_count} in total, for all four functions",
+    "[key operations](runtime.md#functions)": f"{RUN.max_get_keys_count} in total",
 }
 
 EMULATOR = {
@@ -72,7 +72,9 @@ EMULATOR = {
     "Nesting of JSON-RPC parameters": f"{limits.MAX_RPC_DEPTH} levels",
     "`eth_feeHistory`": (f"{limits.MAX_FEE_HISTORY_BLOCKS:,} blocks, {limits.MAX_FEE_HISTORY_PERCENTILES} percentiles"),
     "Gas of `eth_call` and `eth_estimateGas`": f"{limits.MAX_CALL_GAS:,}, as in Geth",
-    "Logs of one `eth_getLogs`": f"{limits.MAX_RPC_LOGS:,}, or all logs of one block, as with hosted Geth nodes",
+    "Result of one `eth_getLogs` call": (
+        f"{limits.MAX_RPC_LOGS:,} logs, or all logs of one block, as with hosted Geth nodes"
+    ),
     "One response of `/rpc`, and the responses to one batch": (
         f"{limits.MAX_RPC_RESPONSE_BYTES:,} bytes, as for a batch in Geth"
     ),
@@ -103,8 +105,8 @@ EMULATOR = {
     "Response to one outbound request": f"{size(RUN.max_fetch_bytes)}, after decompression",
     "Recording of outbound requests": f"{size(limits.MAX_RECORDING_BYTES)} of bodies",
     "Triggers of one owner": (
-        f"{size(limits.MAX_TRIGGERS_BYTES)} of names, code, params and settings, plus {limits.TRIGGER_BYTES:,} bytes "
-        "for each trigger"
+        f"{size(limits.MAX_TRIGGERS_BYTES)} of names, code, parameters and settings, plus "
+        f"{limits.TRIGGER_BYTES:,} bytes for each trigger"
     ),
     "Console output of a run": f"`--action-max-console-log-length` ({size(RUN.max_console_log_length)})",
     "Response of a run": f"`--action-max-response-length` ({size(RUN.max_response_length)})",
@@ -120,18 +122,17 @@ EMULATOR = {
     "One response of `GET /_emulator/runs`": (
         f"{limits.MAX_EXECUTIONS_PAGE:,} runs and {size(limits.MAX_EXECUTIONS_PAGE_BYTES)}"
     ),
-    "Pending faults, name of a snapshot": (
-        f"{limits.MAX_PENDING_FAULTS:,} faults, {limits.MAX_SNAPSHOT_NAME_CHARS} characters"
-    ),
+    "Injected faults that have not occurred yet": f"{limits.MAX_PENDING_FAULTS:,}",
+    "Name of a snapshot": f"{limits.MAX_SNAPSHOT_NAME_CHARS} characters",
     "Stored sources for runs by CID": size(limits.KEPT_SOURCE_BYTES),
     "Operations that the engine [`auto`](engine.md) stores to repeat a run on `v8`": size(limits.MAX_REPEATABLE_BYTES),
 }
 
 TRIGGERS = {
     "body of a webhook": f"{limits.MAX_WEBHOOK_BYTES:,} bytes",
-    f"posts from one address, in {limits.RATE_WINDOW_S} s": f"{limits.WEBHOOK_POSTS_PER_ADDRESS}",
-    f"posts to one owner's triggers, in {limits.RATE_WINDOW_S} s": f"{limits.WEBHOOK_POSTS_PER_USER}",
-    "`max_runs_per_minute` of a trigger, posts only": f"{limits.DEFAULT_RUNS_PER_MINUTE}",
+    f"posts from one address in {limits.RATE_WINDOW_S} seconds": f"{limits.WEBHOOK_POSTS_PER_ADDRESS}",
+    f"posts to one owner's triggers in {limits.RATE_WINDOW_S} seconds": f"{limits.WEBHOOK_POSTS_PER_USER}",
+    "`max_runs_per_minute` of a trigger (limits only the runs of a webhook)": f"{limits.DEFAULT_RUNS_PER_MINUTE}",
     "`max_queued_runs` of a trigger": f"{limits.DEFAULT_QUEUED_RUNS}",
     "stored finished runs per trigger": f"{limits.KEPT_TRIGGER_RUNS:,} (`--kept-trigger-runs`)",
 }
@@ -164,6 +165,7 @@ def test_a_table_of_limits_states_the_values_of_the_code(page: str, heading: str
         ("workshop.md", f"within {limits.WORKSHOP_REQUEST_TIMEOUT_S:.0f} seconds of the start"),
         ("workshop.md", f"at most {limits.MAX_LEARNERS:,} learners and {size(limits.MAX_ROSTER_BYTES)} of data"),
         ("workshop.md", f"at most {limits.MAX_LEARNER_NAME_CHARS} characters"),
+        ("service/keys.md", f"at most {limits.CID_MAX_LINKS} links for each"),
         ("history.md", f"newest {limits.KEPT_RECORDED_RUNS:,} runs"),
         ("history.md", f"newest {limits.KEPT_RECORDED_DETAILS:,} runs"),
         ("history.md", f"up to {limits.MAX_RECORDED_CHARS:,} characters"),

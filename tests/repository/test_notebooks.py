@@ -96,7 +96,7 @@ def test_every_output_is_the_same_on_every_machine(path: Path) -> None:
 
 
 @every_notebook
-def test_no_notebook_tells_a_secret(path: Path) -> None:
+def test_no_notebook_contains_a_secret(path: Path) -> None:
     assert [match for pattern in SECRETS for match in pattern.findall(shown(path))] == []
 
 
@@ -107,7 +107,7 @@ def control_tokens_in(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", [*NOTEBOOKS, ROOT / "README.md"], ids=lambda path: path.name)
-def test_a_user_never_meets_the_control_token(path: Path) -> None:
+def test_users_never_see_the_control_token(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
         text = "\n".join(source(cell) for cell in cells(path)) + shown(path)
@@ -119,7 +119,7 @@ def test_a_control_token_would_be_seen() -> None:
 
 
 @every_notebook
-def test_nothing_is_left_out_of_the_comparison(path: Path) -> None:
+def test_no_cell_is_excluded_from_the_comparison(path: Path) -> None:
     assert UNCOMPARED.findall(path.read_text(encoding="utf-8")) == []
     allowed = {(), ("raises-exception",)}
     assert [cell["metadata"] for cell in cells(path) if tuple(cell["metadata"].get("tags", ())) not in allowed] == []
@@ -138,7 +138,7 @@ def test_no_cell_warns_or_fails_unless_it_is_meant_to(path: Path) -> None:
 
 
 @every_notebook
-def test_a_notebook_says_nothing_of_whoever_ran_it(path: Path) -> None:
+def test_a_notebook_contains_no_data_of_its_author(path: Path) -> None:
     notebook = json.loads(path.read_text(encoding="utf-8"))
     assert set(notebook["metadata"]) == {"kernelspec", "language_info"}
     assert notebook["metadata"]["language_info"] == {"name": "python"}

@@ -21,11 +21,11 @@ def test_the_public_names_are_sorted_and_each_once() -> None:
     assert list(svcnb.__all__) == sorted(set(svcnb.__all__))
 
 
-def test_every_public_name_can_be_had() -> None:
+def test_every_public_name_can_be_imported() -> None:
     assert [name for name in svcnb.__all__ if not hasattr(svcnb, name)] == []
 
 
-def test_every_public_name_explains_itself() -> None:
+def test_every_public_name_has_a_docstring() -> None:
     plain = (str, int, float, tuple, list, dict)
     silent = [
         name
@@ -40,7 +40,7 @@ def test_the_public_names_are_what_dir_shows() -> None:
 
 
 @pytest.mark.slow
-def test_the_rooms_are_found_by_completion_and_without_an_import_of_their_own() -> None:
+def test_submodules_are_available_without_an_import() -> None:
     code = (
         "import svcnb; rooms = ['charts', 'panels', 'reports', 'testing', 'toolkit', 'workshop']\n"
         "assert set(rooms) <= set(dir(svcnb))\n"
@@ -52,7 +52,7 @@ def test_the_rooms_are_found_by_completion_and_without_an_import_of_their_own() 
     assert done.returncode == 0, done.stderr
 
 
-def test_a_mistyped_name_is_answered_with_its_neighbour() -> None:
+def test_the_error_for_a_mistyped_name_suggests_a_similar_one() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import svcnb; svcnb.Acton"], capture_output=True, text=True, timeout=300, check=False
     )
@@ -63,7 +63,7 @@ def test_a_name_that_does_not_exist_is_refused_as_python_does() -> None:
     assert not hasattr(svcnb, "no_such_name")
 
 
-def test_every_list_of_public_names_is_sorted_and_true(modules: dict[str, Path]) -> None:
+def test_every_list_of_public_names_is_sorted_and_correct(modules: dict[str, Path]) -> None:
     wrong = []
     for name, path in modules.items():
         if "\n__all__" not in path.read_text(encoding="utf-8"):

@@ -95,7 +95,7 @@ def test_container_files_have_no_findings(name):
 
 
 @pytest.mark.slow
-def test_every_distribution_says_its_licence_and_it_is_a_free_one(sbom):
+def test_every_distribution_has_a_free_licence(sbom):
     for part in sbom.python_parts():
         if part["name"] in PROGRAMS:
             continue

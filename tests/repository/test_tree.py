@@ -103,7 +103,7 @@ def test_no_file_of_the_package_is_long(modules: dict[str, Path], root: Path) ->
     assert {name: n for name, n in lines.items() if n > LONGER.get(name, LONGEST_LINES)} == {}
 
 
-def test_the_service_is_named_in_one_place_only(modules: dict[str, Path]) -> None:
+def test_the_name_of_the_service_is_in_one_place(modules: dict[str, Path]) -> None:
     # Vocabulary determines the names in the protocol. In other places, they would not follow a change of Vocabulary.
     names = re.compile(r"svc_action|get_svc_|getSvc|SvcActions|Svc\.Actions|/processor_config|Svc ChainSecured")
     elsewhere = {name: path for name, path in modules.items() if name != "svcnb.protocol.vocabulary"}

@@ -88,7 +88,7 @@ def bundles(path: Path) -> list[dict[str, Any]]:
 
 
 @every_notebook
-def test_drawings_are_images_with_alternative_text_and_money_is_no_formula(path: Path) -> None:
+def test_drawings_have_alternative_text_and_amounts_are_not_formulas(path: Path) -> None:
     pages = [Page.of("".join(bundle.get("text/html", ""))) for bundle in bundles(path)]
     images = [image for page in pages for image in page.images]
     assert len(images) == images_of(path)

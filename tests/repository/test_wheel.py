@@ -53,7 +53,7 @@ def bundles(root: Path) -> set[str]:
     return set(manifest["files"])
 
 
-def test_the_wheel_holds_every_bundle(wheel: set[str], root: Path) -> None:
+def test_the_wheel_contains_every_bundle(wheel: set[str], root: Path) -> None:
     assert bundles(root) <= wheel
     assert "svcnb/tools/static/bundles.json" in wheel
 
@@ -73,17 +73,17 @@ def test_bundles_that_are_compressed_are_read_as_what_was_built(root: Path) -> N
         assert read_bundle(path.with_suffix("")) == gzip.decompress(path.read_bytes())
 
 
-def test_the_sdist_holds_every_bundle_so_that_installing_from_it_needs_no_network(sdist: set[str], root: Path) -> None:
+def test_the_sdist_contains_every_bundle_for_an_offline_installation(sdist: set[str], root: Path) -> None:
     assert bundles(root) <= sdist
 
 
-def test_every_room_of_the_browser_side_has_a_bundle(root: Path) -> None:
+def test_every_folder_of_the_front_end_has_a_bundle(root: Path) -> None:
     rooms = {path.parent.name for path in (root / "widgets/src").glob("*/build.ts")}
     folders = {Path(name).parent.as_posix() for name in bundles(root)}
     assert len(folders) >= len(rooms) > 0
 
 
-def test_the_wheel_holds_every_module_and_lock(wheel: set[str], root: Path) -> None:
+def test_the_wheel_contains_every_module_and_lock(wheel: set[str], root: Path) -> None:
     wanted = {path.relative_to(root).as_posix() for path in (root / "svcnb").rglob("*.py")}
     wanted -= {"svcnb/emulator/chain/compile.py"}  # contributors compile the contracts
     locks = {path.relative_to(root).as_posix() for path in (root / "svcnb/tools").glob("*.lock")}
@@ -91,7 +91,7 @@ def test_the_wheel_holds_every_module_and_lock(wheel: set[str], root: Path) -> N
     assert wanted | locks <= wheel
 
 
-def test_the_wheel_holds_the_lessons_but_no_checkpoints(wheel: set[str], root: Path) -> None:
+def test_the_wheel_contains_the_lessons_but_no_checkpoints(wheel: set[str], root: Path) -> None:
     lessons = {f"svcnb/{path.relative_to(root).as_posix()}" for path in (root / "notebooks").rglob("*.ipynb")}
     lessons = {name for name in lessons if ".ipynb_checkpoints" not in name}
     assert lessons <= wheel
@@ -107,12 +107,12 @@ def test_the_wheel_says_that_it_is_typed(wheel: set[str]) -> None:
     assert "svcnb/py.typed" in wheel
 
 
-def test_nothing_of_the_tools_is_shipped(wheel: set[str], sdist: set[str]) -> None:
+def test_the_wheel_contains_no_development_tools(wheel: set[str], sdist: set[str]) -> None:
     assert not any("node_modules" in name or "__pycache__" in name for name in wheel | sdist)
     assert not any(name.startswith(("tests/", "widgets/")) for name in wheel)
 
 
-def test_the_wheel_holds_the_reports(wheel: set[str], root: Path) -> None:
+def test_the_wheel_contains_the_reports(wheel: set[str], root: Path) -> None:
     wanted = {
         path.relative_to(root).as_posix() for path in (root / "svcnb/reports").rglob("*.*") if path.suffix != ".pyc"
     }

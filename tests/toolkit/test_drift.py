@@ -200,12 +200,14 @@ def test_a_large_difference_between_clocks_is_found(emulator) -> None:
 def test_a_wrong_clock_is_found(date, ahead) -> None:
     from svcnb.client import Client
     from svcnb.client._http import SyncTransport
+    from svcnb.client.session import SyncSession
 
     def answer(_: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json={"name": "svc"}, headers={"Date": date})
 
     with Client("http://service.test") as svc:
-        svc._start(svc.config, SyncTransport("http://service.test", httpx.MockTransport(answer)), [], owner=True)
+        transport = SyncTransport("http://service.test", httpx.MockTransport(answer))
+        svc._start(SyncSession(transport, svc.config, []), owner=True)
         found = clock_drift(svc)
     assert found is not None
     assert ahead in found.says

@@ -432,14 +432,19 @@ def test_every_exercise_has_at_least_five_wrong_answers() -> None:
     assert [name for name, wrong in WRONG.items() if len(wrong) < 5] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "answer", "hint"),
-    [
-        pytest.param(name, answer, hint, id=f"{name}-{number}")
-        for name, wrong in WRONG.items()
-        for number, (answer, hint) in enumerate(wrong)
-    ],
-)
+def answers(wrong: dict[str, Any]) -> pytest.MarkDecorator:
+    """Runs a test for each wrong answer of a table."""
+    return pytest.mark.parametrize(
+        ("name", "answer", "hint"),
+        [
+            pytest.param(name, answer, hint, id=f"{name}-{number}")
+            for name, several in wrong.items()
+            for number, (answer, hint) in enumerate(several)
+        ],
+    )
+
+
+@answers(WRONG)
 def test_a_wrong_answer_gets_a_hint_about_its_mistake(name: str, answer: Any, hint: str) -> None:
     verdict = EXERCISES[name].check(answer)
     assert not verdict
@@ -520,19 +525,9 @@ PROGRAMS: Final = {
 @pytest.mark.slow
 @pytest.mark.chain
 @pytest.mark.engine
-@pytest.mark.parametrize(
-    ("name", "answer", "hint"),
-    [
-        pytest.param(name, answer, hint, id=f"{name}-{number}")
-        for name, wrong in PROGRAMS.items()
-        for number, (answer, hint) in enumerate(wrong)
-    ],
-)
+@answers(PROGRAMS)
 def test_a_wrong_program_gets_a_hint_about_its_mistake(name: str, answer: str, hint: str) -> None:
-    verdict = EXERCISES[name].check(answer)
-    assert not verdict
-    assert hint in verdict.words
-    assert [internal for internal in PYTHON_INTERNALS if internal in verdict.words] == []
+    test_a_wrong_answer_gets_a_hint_about_its_mistake(name, answer, hint)
 
 
 def test_three_dots_mean_that_there_is_no_answer() -> None:

@@ -165,7 +165,9 @@ async def _execute(base: str, kernel: str, cookies: str, code: str) -> str:
             pass
 
 
-def test_learners_log_in_and_their_notebooks_know_their_place(hub: str, room: dict[str, Any], folder: Path) -> None:
+def test_learners_log_in_and_their_notebooks_have_their_environment(
+    hub: str, room: dict[str, Any], folder: Path
+) -> None:
     printed = {name: Learner(hub, name).run(FIRST_CELLS).split() for name in ("ada", "linus")}
 
     wallets = {name: words[0] for name, words in printed.items()}

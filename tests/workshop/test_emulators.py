@@ -43,7 +43,7 @@ def test_the_first_request_starts_a_learners_emulator(room: Workshop, ada: str) 
 
 
 @pytest.mark.usefixtures("at_desk")
-def test_a_lesson_shows_the_same_as_at_home_and_everything_in_it_is_the_learners() -> None:
+def test_a_lesson_has_the_usual_outputs_with_the_learners_data() -> None:
     with Emulator(**lessons.lesson_settings("same"), starter_credits=500) as home:
         expected = home.client().accounts.create("reader")
         shown = repr(home)
@@ -65,7 +65,7 @@ def test_a_lesson_shows_the_same_as_at_home_and_everything_in_it_is_the_learners
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("at_desk")
-def test_the_first_cell_starts_a_lesson_afresh_and_may_go_on_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_cell_starts_a_lesson_again_or_resumes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = svcnb.LocalSigner.from_key(svcnb.practice_key(1))
     emu = lesson("again")
     emu.faucet(owner.address)
@@ -99,7 +99,7 @@ def test_an_idle_emulator_stops_and_the_next_cell_finds_it_as_it_was(folder: Pat
 
 
 @pytest.mark.slow
-def test_states_and_addresses_outlive_the_machine(folder: Path) -> None:
+def test_states_and_addresses_survive_a_restart(folder: Path) -> None:
     with Workshop(["ada"], folder=folder) as room:
         before = room.environment("ada")
         with own(room, "ada") as svc:
@@ -115,7 +115,7 @@ def test_states_and_addresses_outlive_the_machine(folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_reset_concerns_one_learner_and_leaves_the_hand_out_as_it_is(room: Workshop, ada: str) -> None:
+def test_a_reset_affects_one_learner_and_keeps_the_environment(room: Workshop, ada: str) -> None:
     grace = room.add(f"grace-of-{ada}").name
     accounts = {}
     for name in (ada, grace):
@@ -138,7 +138,7 @@ def test_a_reset_concerns_one_learner_and_leaves_the_hand_out_as_it_is(room: Wor
 
 
 @pytest.mark.slow
-def test_a_saved_state_comes_back_with_removed_keys_and_time(room: Workshop, at_desk: str) -> None:
+def test_a_saved_state_restores_removed_keys_and_the_time(room: Workshop, at_desk: str) -> None:
     emu = lesson("saving", starter_credits=500)
     svc = emu.client(api_key=emu.client().accounts.create("mine").api_key)
     key = svc.usage_keys.create("runner")
@@ -156,7 +156,7 @@ def test_a_saved_state_comes_back_with_removed_keys_and_time(room: Workshop, at_
 
 
 @pytest.mark.slow
-def test_a_fault_reaches_every_emulator_that_runs(room: Workshop, ada: str) -> None:
+def test_a_fault_affects_every_running_emulator(room: Workshop, ada: str) -> None:
     with own(room, ada) as svc:
         me = svc.with_key(svc.accounts.create("mine")).with_options(retries=0)
         for emulator in room.running(ada):
@@ -176,7 +176,7 @@ def test_a_lesson_chooses_no_file_address_or_program_of_the_workshops_machine(se
 
 
 @pytest.mark.parametrize("name", ["../own", "A", "", "x" * 65, "own/state"])
-def test_a_lesson_is_called_by_a_word(room: Workshop, ada: str, name: str) -> None:
+def test_the_name_of_a_lesson_is_checked(room: Workshop, ada: str, name: str) -> None:
     with pytest.raises(svcnb.InvalidArgument, match="invalid lesson"):
         room.start_lesson(ada, name, {})
 
@@ -190,9 +190,7 @@ def test_a_learner_cannot_keep_more_emulators_than_allowed(folder: Path, monkeyp
         assert len(list((folder / "learners/ada/emulators").iterdir())) <= 3
 
 
-def test_a_learner_has_a_few_emulators_running_and_the_oldest_rests_until_it_is_asked(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_a_few_emulators_of_a_learner_run_at_the_same_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("svcnb.workshop.emulators.MAX_LEARNER_RUNNING", 1)
     with Workshop(["ada", "grace"], folder=folder) as room:
         first = room.emulator("ada")
@@ -235,7 +233,7 @@ def test_a_learner_records_requests_into_a_folder_of_the_emulator_alone(
     assert [path.name for path in tmp_path.iterdir()] == []
 
 
-def test_a_folder_of_a_newer_svcnb_is_refused_and_left_alone(folder: Path) -> None:
+def test_a_folder_of_a_newer_version_is_rejected_and_unchanged(folder: Path) -> None:
     with Workshop(["ada"], folder=folder) as room:
         assert room.environment("ada")
     file = folder / "learners/ada/emulators/own/emulator.json"
@@ -256,7 +254,7 @@ def test_an_emulator_that_cannot_start_refuses_its_callers(folder: Path) -> None
                 assert caller.recv(1) == b""
 
 
-def test_nothing_is_left_when_a_workshop_closes(folder: Path) -> None:
+def test_no_process_remains_when_a_workshop_closes(folder: Path) -> None:
     with Workshop(["ada"], folder=folder) as room:
         assert room.running() == []
         assert room.emulator("ada").chain_id == 31337

@@ -37,7 +37,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workshop]:
         yield room
 
 
-def test_the_hubs_configuration_gives_a_learner_a_place(cluster: Workshop) -> None:
+def test_the_hubs_configuration_sets_a_learners_environment(cluster: Workshop) -> None:
     settings = SimpleNamespace(Spawner=SimpleNamespace(), SharedPasswordAuthenticator=SimpleNamespace())
     exec(VALUES["hub"]["extraConfig"]["workshop"], {"c": settings})  # noqa: S102 - as the chart does
     spawner = SimpleNamespace(user=SimpleNamespace(name="ada"), environment={})

@@ -44,7 +44,7 @@ def place(room: Workshop) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
-def test_a_lesson_shows_the_same_as_at_home(room: Workshop, place: dict[str, str], lesson: Path) -> None:
+def test_a_lesson_has_the_usual_outputs(room: Workshop, place: dict[str, str], lesson: Path) -> None:
     at_home = nbformat.read(lesson, 4)  # type: ignore[no-untyped-call]
     run(lesson, place, cells=len(at_home.cells) // 2)
     assert shown(run(lesson, place)) == shown(at_home)

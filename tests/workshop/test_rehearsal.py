@@ -62,7 +62,7 @@ def test_ctrl_c_ends_a_rehearsal_while_its_learners_pause(monkeypatch: pytest.Mo
     assert time.monotonic() - began < 5 * pause_s  # the lesson has more cells
 
 
-def test_a_failed_cell_or_a_slow_room_does_not_pass() -> None:
+def test_failed_or_slow_cells_fail_the_rehearsal() -> None:
     assert Rehearsal.model_validate(FIGURES).passed
     assert Rehearsal.model_validate(FIGURES).rows()["lessons"] == "01-quickstart, 1 s between cells"
     assert not Rehearsal.model_validate(FIGURES | {"p95_s": 5.1}).passed

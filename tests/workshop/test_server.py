@@ -40,9 +40,7 @@ def server(room: Workshop) -> WorkshopServer:
     return room.server
 
 
-def test_the_address_of_the_board_opens_the_board_and_nothing_else(
-    room: Workshop, server: WorkshopServer, ada: str
-) -> None:
+def test_the_boards_address_permits_only_the_board(room: Workshop, server: WorkshopServer, ada: str) -> None:
     token = server.board_url.rpartition("token=")[2]
     assert token != server.instructor_token
     assert ask(server.board_url)[0] == ask(f"{server.url}/board.json?token={token}")[0] == 200
@@ -56,7 +54,9 @@ def test_the_address_of_the_board_opens_the_board_and_nothing_else(
     assert ask(f"{server.url}/board?token={room.learner(ada).token}")[0] == 401
 
 
-def test_a_learners_token_opens_no_command_of_the_instructor(room: Workshop, server: WorkshopServer, ada: str) -> None:
+def test_a_learners_token_does_not_permit_commands_of_the_instructor(
+    room: Workshop, server: WorkshopServer, ada: str
+) -> None:
     token = room.learner(ada).token
     for path in (f"/learners/{ada}/reset", "/learners/someone/add", "/faults", "/solutions"):
         assert ask(f"{server.url}{path}", token, {})[0] == 401
@@ -65,7 +65,7 @@ def test_a_learners_token_opens_no_command_of_the_instructor(room: Workshop, ser
     assert ask(f"{server.url}/solutions/..%2Froster.json", token)[0] in {403, 404}
 
 
-def test_a_verdict_reaches_the_board_and_the_answer_does_not(room: Workshop, at_desk: str) -> None:
+def test_the_board_receives_results_but_no_answers(room: Workshop, at_desk: str) -> None:
     svcnb.exercises.check("cids.changes", ...)  # the learner has not tried the exercise
     svcnb.exercises.check("cids.changes", {"different js_params"})
     assert room.board().as_dict()[at_desk] == {"cids.changes": {"right": False, "tries": 1}}
@@ -74,7 +74,7 @@ def test_a_verdict_reaches_the_board_and_the_answer_does_not(room: Workshop, at_
     assert room.board().as_dict()[at_desk] == {"cids.changes": {"right": True, "tries": 2}}
 
 
-def test_a_server_that_is_gone_stops_no_exercise_and_a_lesson_says_so(
+def test_an_unreachable_server_does_not_prevent_exercises(
     room: Workshop, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SVC_WORKSHOP_URL", "http://127.0.0.1:9")
@@ -128,7 +128,7 @@ def test_an_invalid_command_of_the_instructor_is_refused(
     assert ask(f"{server.url}/learners/{'x' * 201}/add", server.instructor_token, {})[0] == 404
 
 
-def test_requests_of_one_learner_wait_for_each_other_and_keep_nobody_else_waiting(
+def test_requests_of_one_learner_do_not_delay_other_learners(
     room: Workshop, server: WorkshopServer, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token, go_on, begun = room.learner(ada).token, threading.Event(), threading.Semaphore(0)
@@ -177,7 +177,7 @@ def test_a_request_that_does_not_arrive_ends_its_connection(
             pass
 
 
-def test_a_request_that_is_cut_off_or_unreadable_writes_nothing_into_the_instructors_terminal(
+def test_an_invalid_request_prints_nothing_in_the_terminal(
     room: Workshop, server: WorkshopServer, ada: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     head = f"POST /verdicts HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {room.learner(ada).token}\r\n"
@@ -198,7 +198,7 @@ def test_a_head_that_does_not_end_ends_its_connection(server: WorkshopServer) ->
     assert ask(f"{server.url}/health")[0] == 200
 
 
-def test_a_connection_too_many_is_answered_503_and_leaves_the_others_alone(
+def test_an_excess_connection_receives_503_without_effect_on_others(
     server: WorkshopServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LimitedConnection, "limit", 3)
@@ -216,7 +216,7 @@ def test_a_connection_too_many_is_answered_503_and_leaves_the_others_alone(
         time.sleep(0.05)
 
 
-def test_a_failure_of_the_server_is_told_as_json(
+def test_a_failure_of_the_server_is_reported_as_json(
     room: Workshop, server: WorkshopServer, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:

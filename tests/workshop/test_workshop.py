@@ -43,7 +43,7 @@ def test_a_name_that_cannot_be_shown_is_refused(room: Workshop, name: str, wrong
         room.add(name)
 
 
-def test_learners_with_one_name_are_told_apart_by_address_and_a_learner_needs_no_name() -> None:
+def test_learners_with_the_same_name_are_distinguished_by_address() -> None:
     with Workshop() as room:
         one, other = room.add("Maria", "m@example.org"), room.add("Maria", "maria@example.org")
         unnamed = room.add()
@@ -70,9 +70,7 @@ def test_learners_with_one_name_are_told_apart_by_address_and_a_learner_needs_no
         (",\n,\n", [("Learner 1", ""), ("Learner 2", "")]),
     ],
 )
-def test_a_roster_has_names_addresses_both_or_nothing(
-    tmp_path: Path, text: str, entries: list[tuple[str, str]]
-) -> None:
+def test_a_roster_can_contain_names_and_addresses(tmp_path: Path, text: str, entries: list[tuple[str, str]]) -> None:
     path = tmp_path / "roster.csv"
     path.write_text(text, encoding="utf-8")
     assert read_roster(path) == entries
@@ -88,19 +86,19 @@ def test_a_roster_has_names_addresses_both_or_nothing(
         (b"a" * (1 << 21), "bytes"),
     ],
 )
-def test_a_file_that_is_no_roster_is_refused(tmp_path: Path, raw: bytes, wrong: str) -> None:
+def test_a_file_that_is_not_a_roster_is_rejected(tmp_path: Path, raw: bytes, wrong: str) -> None:
     (tmp_path / "roster.csv").write_bytes(raw)
     with pytest.raises(svcnb.InvalidArgument, match=wrong):
         read_roster(tmp_path / "roster.csv")
 
 
-def test_a_roster_that_does_not_exist_is_named_with_the_reason(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_roster_contains_its_path(tmp_path: Path) -> None:
     with pytest.raises(svcnb.InvalidArgument, match=r"missing\.csv: No such file or directory") as refused:
         read_roster(tmp_path / "missing.csv")
     assert refused.value.hint == "Check the path and the permissions of the file."
 
 
-def test_the_roster_goes_on_in_another_process_and_is_the_instructors_alone(folder: Path) -> None:
+def test_the_roster_is_private_and_survives_the_process(folder: Path) -> None:
     with Workshop(["mary"], folder=folder) as first:
         first.record("mary", "quickstart.length", right=True)
     with Workshop(["mary"], folder=folder) as again:
@@ -109,7 +107,7 @@ def test_the_roster_goes_on_in_another_process_and_is_the_instructors_alone(fold
     assert stat.S_IMODE((folder / "roster.json").stat().st_mode) == 0o600
 
 
-def test_the_board_counts_solved_exercises_and_names_who_is_stuck() -> None:
+def test_the_board_counts_solved_exercises_and_lists_stuck_learners() -> None:
     with Workshop(["ada", "grace"]) as room:
         room.record("ada", "quickstart.length", right=False)
         room.record("ada", "quickstart.length", right=True)
@@ -126,7 +124,7 @@ def test_the_board_counts_solved_exercises_and_names_who_is_stuck() -> None:
             room.record("nobody", "quickstart.length", right=True)
 
 
-def test_the_board_shows_where_everyone_is_who_is_stuck_and_totals() -> None:
+def test_the_board_shows_lessons_stuck_learners_and_totals() -> None:
     with Workshop(["José", "grace"]) as room:
         room.arrive("José", "quickstart")
         room.record("José", "quickstart.length", right=True)
@@ -161,7 +159,7 @@ def test_an_invalid_name_leaves_no_folder_behind(tmp_path, monkeypatch) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_solutions_are_given_when_the_instructor_unlocks_them(
+def test_solutions_are_available_after_the_instructor_unlocks_them(
     room: Workshop, at_desk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lessons = lessons_folder(tmp_path / "lessons", solutions=False)
@@ -185,7 +183,7 @@ def test_solutions_are_given_when_the_instructor_unlocks_them(
     assert room.learner(at_desk).exercise == "cids.changes"
 
 
-def test_a_learner_who_comes_while_tokens_are_looked_for_disturbs_no_one(tmp_path: Path) -> None:
+def test_a_learner_can_join_while_tokens_are_read(tmp_path: Path) -> None:
     roster = Roster(tmp_path / "roster.json")
     ada = roster.add("ada")
 

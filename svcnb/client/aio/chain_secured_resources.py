@@ -313,7 +313,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         return await self._do(flows.contents(self._account, group))
 
     async def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action in a group. Unlike API mode, this method also accepts a hashed CID."""
+        """Permits an action in a group. Unlike in API mode, the action can also be a hashed CID."""
         return await self._do(flows.add_action(self._account, group, action))
 
     async def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:

@@ -27,7 +27,7 @@ class AuditEntry(Model):
 
     block: int
     time: datetime
-    """Time of the block, UTC."""
+    """Time of the block, in UTC."""
 
     who: str
     """The sender: the admin wallet at the time, one of the service's payers, or another address."""

@@ -70,8 +70,8 @@ def create(
         if not found.resolves:
             raise ChainError(
                 (
-                    f"the usage key {name!r} is on chain under the hash of its {form}, but the service did not find "
-                    f"it within {verify:g} s"
+                    f"the usage key {name!r} is on the chain under the hash of its {form}, but the service did not "
+                    f"find it within {verify:g} s"
                 ),
                 name="NotResolved",
                 hint="Create a new key with the other form: mine.usage_keys.create(..., form="

@@ -33,7 +33,7 @@ Shown = Callable[[Preview], object]
 
 
 class Namespace(Checked):
-    """Base class of both versions, with the methods that send no request."""
+    """Base class of both versions, with the methods that do not send a request."""
 
     def __init__(self, chain: ChainAccess) -> None:
         self._chain = chain

@@ -1,4 +1,4 @@
-"""Store of mints in progress, which prevents data loss after an interruption, a node failure, or a lack of gas.
+"""Store of mints in progress, which prevents data loss after an interruption, a node failure, or insufficient gas.
 
 A mint has two steps: the service creates the wallet or the key, and the owner registers it on chain. Between these
 steps, only the record contains the data. The store therefore writes the record to disk before the first request, and
@@ -94,7 +94,7 @@ class PendingFolder:
             ``$XDG_STATE_HOME/svcnb/pending``, ``~/.local/state/svcnb/pending``.
         key_file: File with the key that encrypts the records. None means ``pending.key`` next to the client's settings
             file, or next to the folder in ``$SVCNB_PENDING``.
-        environment: Environment to read instead of the environment of the process.
+        environment: Environment variables to use instead of those of the process.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class PendingFolder:
         """Writes the first record of a mint.
 
         Raises:
-            ConfigError: The record cannot be written. No request was sent to the service.
+            ConfigError: The record cannot be written. The client did not send a request to the service.
         """
         record = PendingMint(id=secrets.token_hex(8), **fields)
         self.write(record)

@@ -54,7 +54,7 @@ class Outcome(Model):
     request_id: str = ""
 
     exception: Any = Field(default=None, exclude=True, repr=False)
-    """The error itself. None if the run succeeded, or if the outcome was read from a file."""
+    """The error itself. None if the run succeeded, or if the outcome comes from a file."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"elapsed", "request_id", "exception"})
 

@@ -44,7 +44,7 @@ class TraceEvent(Model):
     """HTTP method of an outbound request."""
 
     host: str | None = None
-    """Host of an outbound request. The trace does not contain the path and the query, because they can contain
+    """Host of an outbound request. The trace does not contain the path or the query, because they can contain
     secrets."""
 
     status: int | None = None

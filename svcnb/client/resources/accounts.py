@@ -57,7 +57,7 @@ class Accounts(Resource):
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
-            ChainError: The wallet owns or owned an account, or the key does not belong to one.
+            ChainError: The wallet owns or owned an account, or the key does not belong to an account.
             BadRequest: The account is already ChainSecured.
             Forbidden: The key is not the account's master key.
         """

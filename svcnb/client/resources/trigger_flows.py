@@ -109,8 +109,8 @@ def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
                 raise TimedOut(
                     f"the token was not approved within {timeout:g} s",
                     hint=(
-                        f"Open {access.approval_url} and approve the token. Then call authorize again. It uses the "
-                        f"same token."
+                        f"Open {access.approval_url} and approve the token. Then call authorize again: the client "
+                        "uses the same token."
                     ),
                 ) from error
         yield from pause(APPROVAL_POLL_S)

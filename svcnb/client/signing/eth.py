@@ -27,7 +27,7 @@ def eth_account(purpose: str) -> Any:
     Raises:
         SigningError: eth-account is not installed.
     """
-    # A dependency of eth-account raises the recursion limit to 100 000 for pairings, which this package does not use.
+    # A dependency of eth-account raises the recursion limit to 100,000 for pairings, which this package does not use.
     # With that limit, deeply nested JSON crashes the process instead of raising an error. The lock prevents other
     # threads from reading the raised limit.
     with _IMPORTING:

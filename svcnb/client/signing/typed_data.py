@@ -75,7 +75,7 @@ def _digest(typed_data: dict[str, Any]) -> bytes:
 
 
 def _checked(typed_data: object) -> dict[str, Any]:
-    """Returns a copy in which eth-account converts no value."""
+    """Returns a copy whose values eth-account does not convert."""
     if not isinstance(typed_data, dict):
         raise MalformedValue(f"typed data must be a dictionary, not {type(typed_data).__name__}", hint=_SHAPE)
     for member in ("types", "primaryType", "domain", "message"):

@@ -115,7 +115,8 @@ class ChainSecured:
     ) -> SignedWalletResponse:
         """Creates a wallet for the signing wallet.
 
-        The new wallet does not belong to an account until its owner registers it on chain (registerWalletDerivation).
+        The new wallet does not belong to an account until its owner registers it on the chain
+        (registerWalletDerivation).
         """
         await self._verify(body, Flow.CREATE_WALLET)
         _, address, path = self._new_wallet()
@@ -126,7 +127,7 @@ class ChainSecured:
     ) -> SignedUsageApiKeyResponse:
         """Creates a usage key for the signing wallet and returns the key, which the service never returns again.
 
-        The key has no permissions until the account's admin wallet registers it on chain (setUsageApiKey).
+        The key has no permissions until the account's admin wallet registers it on the chain (setUsageApiKey).
         """
         await self._verify(body, Flow.ADD_USAGE_API_KEY)
         secret, address, path = self._new_wallet()

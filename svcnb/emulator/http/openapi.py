@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -193,7 +194,7 @@ def _responses(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
         shapes = [_STRUCTURED] * (status in structured) + [text] * (status in texts)
         known = ERROR_CODES.get(status)
         responses[str(status)] = {
-            "description": known.cause if known else "Refused.",
+            "description": known.cause if known else HTTPStatus(status).phrase,
             "content": {"application/json": {"schema": shapes[0] if len(shapes) == 1 else {"oneOf": shapes}}},
         }
     return responses

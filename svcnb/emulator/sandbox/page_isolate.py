@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from svcnb.bundles import read_bundle
 from svcnb.emulator.sandbox.isolate import READY, ProcessorUse, StartFailed
-from svcnb.emulator.sandbox.object_url import object_url, revoke
 from svcnb.emulator.sandbox.process import Exit
+from svcnb.protocol.in_page import object_url, revoke
 
 STATIC: Final = Path(__file__).with_name("static")
 BUNDLE: Final = STATIC / "fast_page.js"

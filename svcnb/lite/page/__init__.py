@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from svcnb.lite.precompile import AT_START
 from svcnb.page_storage import NOTE
 
 _RULES: Final = (
@@ -86,7 +87,12 @@ def _start_early(site: Path) -> None:
 
 def _filled(name: str) -> str:
     text = (_HERE / name).read_text("utf-8")
-    return text.replace("@POLICY@", POLICY).replace("@NOTE@", NOTE).replace("@LESSON@", _LESSON)
+    return (
+        text.replace("@POLICY@", POLICY)
+        .replace("@NOTE@", NOTE)
+        .replace("@LESSON@", _LESSON)
+        .replace("@PACKAGES@", AT_START)
+    )
 
 
 def _version(site: Path) -> str:

@@ -8,7 +8,8 @@ export const version = runtime.version;
 
 // The notebook's folder comes last in the search path, because each look into it goes through the page, which is busy.
 const PREPARE = `
-import sys
+import importlib, sys
+importlib.invalidate_caches()
 sys.path.append(sys.path.pop(sys.path.index("")))
 import IPython.core.logger, bdb, pyodide_kernel, piplite.piplite
 import svcnb.client.client, svcnb.client.in_page, svcnb.control, svcnb.emulator.in_page, svcnb.launch
@@ -17,23 +18,45 @@ import svcnb.emulator.actions.routes, svcnb.emulator.areas, svcnb.emulator.billi
 import svcnb.emulator.billing.routes, svcnb.emulator.control.routes, svcnb.emulator.http.rpc
 import svcnb.emulator.sandbox.page_engine, svcnb.emulator.triggers.routes, svcnb.emulator.triggers.webhook_routes
 from svcnb.emulator.chain.page_node import BUNDLE
-from svcnb.protocol import curve, in_page
+from svcnb.protocol import curve, in_page, keccak
 curve.library()
+keccak.keccak256(b"")
 in_page.load_script(BUNDLE)
 `;
+const PACKAGES = "/lib/python3.14/site-packages/";
 const output = { stdout: console.log, stderr: console.error };
 const started = start();
 started.catch(() => undefined); // the caller of loadPyodide receives the error
 
 async function start() {
-  const python = await runtime.loadPyodide({
-    indexURL: new URL("./", import.meta.url).href,
-    packages: ["svcnb", "micropip"],
-    stdout: (line) => output.stdout(line),
-    stderr: (line) => output.stderr(line),
-  });
+  const [python, packages] = await Promise.all([
+    runtime.loadPyodide({
+      indexURL: new URL("./", import.meta.url).href,
+      stdout: (line) => output.stdout(line),
+      stderr: (line) => output.stderr(line),
+    }),
+    decompress(new URL("@PACKAGES@", import.meta.url)),
+  ]);
+  unpack(python.FS, packages);
   await python.runPythonAsync(PREPARE, { globals: python.toPy({}) });
   return python;
+}
+
+async function decompress(url) {
+  const { body } = await fetch(url);
+  return new Uint8Array(await new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
+/** Writes the files of the archive. The first line contains their sizes. Copies no bytes. */
+function unpack(files, archive) {
+  let end = archive.indexOf(10);
+  const sizes = JSON.parse(new TextDecoder().decode(archive.subarray(0, end)));
+  end += 1;
+  for (const [name, size] of Object.entries(sizes)) {
+    const path = PACKAGES + name;
+    files.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    files.writeFile(path, archive.subarray(end, end += size), { canOwn: true });
+  }
 }
 
 export function loadPyodide({ stdout, stderr }) {

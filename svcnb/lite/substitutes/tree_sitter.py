@@ -120,7 +120,7 @@ def _load(grammar: bytes) -> object:
     from pyodide.code import run_js
     from pyodide.ffi import can_run_sync, to_js
 
-    from svcnb.emulator.sandbox.object_url import object_url, revoke
+    from svcnb.protocol.in_page import object_url, revoke
 
     if not can_run_sync():
         raise ImportError("the parser is not loaded: run a cell that calls lint first")

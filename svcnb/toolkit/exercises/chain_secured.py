@@ -35,7 +35,7 @@ def _weekly(answer: Any) -> str | None:
 
 
 def _lasts_a_week(expiration: int) -> bool:
-    """Returns whether the key expires in a week, measured with the lesson's clock or with real time."""
+    """Returns whether the key expires in a week, either by the lesson's clock or by the real time."""
     beyond = expiration - 7 * _DAY_S - _LESSON_TIME_S
     return (beyond >= 0 and beyond % _LESSON_STEP_S == 0) or abs(expiration - time.time() - 7 * _DAY_S) < _DAY_S / 2
 

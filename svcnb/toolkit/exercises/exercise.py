@@ -79,7 +79,7 @@ class Exercise:
 
 
 def kind(answer: object) -> str:
-    """Returns the type of an answer as text, with its article, for example ``a string``."""
+    """Returns the type of an answer as text, with an indefinite article, for example ``a string``."""
     if answer is None:
         return "None. Check that the last line of your cell returns a value"
     if isinstance(answer, type):

@@ -123,7 +123,7 @@ def _match_names(kind: str, wanted: Iterable[str], there: Mapping[Identity, str]
         if name in several:
             raise InvalidArgument(
                 f"the account has several {kind} named {name!r}, so the name is ambiguous",
-                hint="Rename all of them except one, or use a different name.",
+                hint="Rename all of them except one, or use a different name in the description.",
             )
         found = next((identity for identity, each in free.items() if each == name), None)
         if found is not None:

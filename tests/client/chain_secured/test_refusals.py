@@ -18,6 +18,7 @@ import pytest
 from eth_account import Account as EthAccount
 
 from svcnb import ChainError, ContractWallet, InvalidArgument, LocalSigner, recover
+from tests.envelopes import envelope
 
 pytestmark = pytest.mark.chain
 
@@ -55,19 +56,7 @@ def signed(wire):
         from email.utils import parsedate_to_datetime
 
         now = int(parsedate_to_datetime(wire.get("/get_node_chain_config").headers["date"]).timestamp())
-        typed: dict[str, Any] = {
-            "types": {
-                "EIP712Domain": [
-                    {"name": "name", "type": "string"},
-                    {"name": "version", "type": "string"},
-                    {"name": "chainId", "type": "uint256"},
-                ],
-                flow: [{"name": "address", "type": "address"}, {"name": "issuedAt", "type": "uint256"}],
-            },
-            "primaryType": flow,
-            "domain": {"name": "Svc ChainSecured", "version": "1", "chainId": str(chain_id)},
-            "message": {"address": wallet.address, "issuedAt": str(now)},
-        }
+        typed = envelope(flow, wallet.address, now, chain_id)
         for where, values in changes.items():
             typed[where] = typed[where] | values
         if "issuedAt" in changes.get("message", {}):

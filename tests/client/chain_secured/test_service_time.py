@@ -14,6 +14,7 @@ from svcnb.client._http import SyncTransport
 from svcnb.client.chain.access import ChainAccess, ClockSkew
 from svcnb.client.chain.writes import Writer
 from svcnb.client.chain_secured.ownership import signed
+from svcnb.client.session import SyncSession
 from svcnb.protocol.typed_data import Flow
 
 OWNER = LocalSigner.from_key("0x" + "11" * 32)
@@ -26,7 +27,7 @@ def client_of(base_url: str, skew_s: float) -> Client:
 
     client = Client(base_url)
     client.close()
-    client._start(client.config, SyncTransport(base_url, httpx.MockTransport(answer)), [], owner=True)
+    client._start(SyncSession(SyncTransport(base_url, httpx.MockTransport(answer)), client.config, []), owner=True)
     return client
 
 

@@ -10,8 +10,9 @@ import pytest
 from svcnb import ChainError, Client, ContractWallet, LocalSigner, SigningError
 from svcnb.client.chain.reverts import ADVICE, refused
 from svcnb.client.models.chain import Preview
+from svcnb.client.session import SyncSession
 from svcnb.protocol.contract import abi, function
-from svcnb.toolkit.stand_in import Request, StandIn
+from svcnb.toolkit.stub_server import Request, StubServer
 
 pytestmark = pytest.mark.chain
 
@@ -92,7 +93,7 @@ def test_an_unavailable_node_is_not_reported_as_an_empty_wallet(emulator, fund, 
             for each in answers
         ]
 
-    with StandIn({"/": answer}) as node:
+    with StubServer({"/": answer}) as node:
         svc = emulator.client(rpc_url=node.url)
         with pytest.raises(ChainError, match="could not execute eth_getBalance: the chain is unavailable") as caught:
             svc.chain_secured.create(fund(), "treasury")
@@ -200,7 +201,7 @@ def beside():
         client = Client("http://service.test", **(usual | {"retries": Retries(attempts=2, first_delay=0)} | options))
         client.close()
         transport = SyncTransport("http://service.test", httpx.MockTransport(node))
-        client._start(client.config, transport, [], owner=True)
+        client._start(SyncSession(transport, client.config, []), owner=True)
         made.append(client)
         return client
 
@@ -287,7 +288,7 @@ def test_a_write_whose_response_was_lost_is_executed_and_reported_once(emulator,
     owner, carrier = fund(), Forgetful(losses)
     client = Client(emulator.base_url, rpc_url=emulator.rpc_url, retries=Retries(attempts=2, first_delay=0))
     client.close()
-    client._start(client.config, SyncTransport(emulator.base_url, carrier), [], owner=True)
+    client._start(SyncSession(SyncTransport(emulator.base_url, carrier), client.config, []), owner=True)
     with client:
         mine = client.chain_secured.create(owner, "treasury")
         assert carrier.sent == 2

@@ -56,7 +56,7 @@ def _envelope(address: str = OWNER.address, flow: Flow = Flow.CREATE_WALLET, iss
 
 
 @pytest.mark.parametrize("flow", Flow)
-async def test_a_wallets_own_signature_is_enough_and_the_chain_is_not_asked(flow: Flow) -> None:
+async def test_a_wallets_own_signature_needs_no_call_of_the_chain(flow: Flow) -> None:
     typed_data, wallet = _envelope(flow=flow), ContractWallet(answer=Unavailable("the chain"))
     assert await _verify(typed_data, _sign(typed_data), wallet, flow=flow) == OWNER.address.lower()
     assert wallet.asked == []
@@ -72,7 +72,7 @@ async def test_every_form_of_the_same_signature_is_accepted() -> None:
         assert await _verify(json.dumps(typed_data), form, wallet) == OWNER.address.lower()
 
 
-async def test_a_replay_within_the_window_passes_as_the_specification_has_it() -> None:
+async def test_a_replay_within_the_window_is_accepted() -> None:
     typed_data, wallet = _envelope(), ContractWallet()
     signature = _sign(typed_data)
     for _ in range(2):
@@ -80,7 +80,7 @@ async def test_a_replay_within_the_window_passes_as_the_specification_has_it() -
 
 
 @pytest.mark.parametrize("size", [0, 1, 64, 65, 66, 130, 4096])
-async def test_a_contract_is_asked_about_signatures_of_any_length(size: int) -> None:
+async def test_the_contract_checks_signatures_of_any_length(size: int) -> None:
     typed_data, wallet = _envelope(CONTRACT), ContractWallet(answer=True)
     signature = b"\x1b" * size
     assert await _verify(typed_data, "0x" + signature.hex(), wallet) == CONTRACT
@@ -98,7 +98,7 @@ async def test_an_owners_signature_is_judged_by_the_contract() -> None:
     assert refused.value.status == 400
 
 
-async def test_a_strangers_signature_is_refused_after_the_contract_was_asked() -> None:
+async def test_a_strangers_signature_is_rejected_after_the_contracts_check() -> None:
     typed_data, wallet = _envelope(), ContractWallet()
     with pytest.raises(EndpointFailure, match=r"ERC-1271") as refused:
         await _verify(typed_data, _sign(typed_data, OTHER), wallet)
@@ -111,7 +111,7 @@ async def test_a_short_signature_of_a_plain_wallet_is_refused() -> None:
         await _verify(_envelope(), "0x" + "11" * 64, ContractWallet())
 
 
-async def test_trouble_with_the_chain_is_503_and_charges_nothing() -> None:
+async def test_a_chain_failure_is_503_and_free() -> None:
     with pytest.raises(Unavailable) as trouble:
         await _verify(_envelope(CONTRACT), "0x", ContractWallet(answer=Unavailable("the chain")))
     assert trouble.value.status == 503

@@ -76,7 +76,7 @@ async def test_a_contract_wallet_may_use_it_too() -> None:
         base64.b64encode(b"[" * 100_000).decode(),
     ],
 )
-async def test_what_does_not_decode_is_ignored_so_that_a_key_is_looked_for(value: str | None) -> None:
+async def test_an_undecodable_header_is_ignored_and_the_key_is_used(value: str | None) -> None:
     assert await _wallet_of(value, contract=True) is None
 
 
@@ -91,7 +91,7 @@ async def test_what_does_not_decode_is_ignored_so_that_a_key_is_looked_for(value
         (base64.b64encode(b'{"typed_data": "", "signature": ""}').decode(), "not valid JSON"),
     ],
 )
-async def test_what_decodes_and_is_wrong_is_401_with_the_next_step(header: str, said: str) -> None:
+async def test_a_decodable_invalid_header_is_401_with_the_fix(header: str, said: str) -> None:
     with pytest.raises(StructuredError, match=said) as refused:
         await _wallet_of(header)
     assert (refused.value.status, refused.value.code) == (401, "unauthorized")
@@ -117,5 +117,5 @@ def test_arbitrary_text_is_ignored_and_never_an_error(value: str) -> None:
 
 @pytest.mark.slow
 @given(st.dictionaries(st.text(), st.text()), st.text(st.characters(exclude_categories=["Cs"])))
-def test_what_was_encoded_is_decoded(typed_data: dict[str, Any], signature: str) -> None:
+def test_encoding_and_decoding_are_inverse(typed_data: dict[str, Any], signature: str) -> None:
     assert decode_wallet_auth(encode_wallet_auth(typed_data, signature)) == (typed_data, signature)

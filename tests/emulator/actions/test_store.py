@@ -33,7 +33,7 @@ def execution(request_id: str) -> Execution:
     )
 
 
-async def test_a_reader_that_leaves_does_not_take_the_writer_along(store: Store) -> None:
+async def test_a_cancelled_reader_does_not_cancel_the_writer(store: Store) -> None:
     log = RunLog(store)
     log.add(execution("a"))
     leaving, staying = asyncio.create_task(log.recent()), asyncio.create_task(log.recent())
@@ -43,7 +43,7 @@ async def test_a_reader_that_leaves_does_not_take_the_writer_along(store: Store)
         assert [row["request_id"] for row in await staying] == ["a"]
 
 
-async def test_rows_that_the_database_refuses_do_not_keep_later_ones_out(store: Store) -> None:
+async def test_rejected_rows_do_not_prevent_later_rows(store: Store) -> None:
     log = RunLog(store)
     log.add(execution("a"))
     await log.flush()
@@ -54,7 +54,7 @@ async def test_rows_that_the_database_refuses_do_not_keep_later_ones_out(store: 
 
 
 @pytest.mark.slow
-async def test_the_history_is_bounded_in_bytes_and_the_oldest_rows_go(store: Store) -> None:
+async def test_the_history_has_a_size_limit_and_the_oldest_rows_are_deleted(store: Store) -> None:
     log = RunLog(store)
     for n in range(90):
         log.add(execution(f"{n:03d}")._replace(trace='"' + "x" * 2**20 + '"'))

@@ -30,7 +30,7 @@ def test_a_new_account_has_no_credits_and_reading_is_free(api, key):
         assert api.get(path, key, params={"page_number": 0, "page_size": 10}).status_code == 200
 
 
-def test_a_metered_call_without_credits_answers_402_with_amounts_and_the_way_out(api, key):
+def test_a_billed_call_without_credit_returns_402_with_amounts_and_the_fix(api, key):
     answer = api.post("create_wallet", key=key)
     assert answer.status_code == 402
     body = answer.json()
@@ -51,7 +51,7 @@ def test_an_invalid_key_answers_401_and_never_402(api):
 
 
 @pytest.mark.parametrize("header", ["X-Api-Key", "Authorization"])
-def test_both_headers_carry_the_key(api, key, header):
+def test_both_headers_can_contain_the_key(api, key, header):
     value = f"Bearer {key}" if header == "Authorization" else key
     assert api.get("billing/balance", headers={header: value}).status_code == 200
 
@@ -97,7 +97,7 @@ def test_a_payment_credits_once_and_only_its_own_account(api, key):
     assert (api.balance(key), api.balance(stranger)) == (-500, 0)
 
 
-def test_an_unpaid_a_failed_and_an_unknown_payment_are_told_apart(api, key):
+def test_unpaid_failed_and_unknown_payments_have_different_errors(api, key):
     intent, secret = api.intent(key)
     unpaid = api.post("billing/confirm_payment", {"payment_intent_id": intent}, key)
     declined = api.pay(intent, secret, card_number="4000000000000002")
@@ -142,12 +142,12 @@ def test_an_amount_out_of_bounds_answers_400_as_a_json_string(api, key, cents):
 
 
 @pytest.mark.parametrize("body", [{}, {"amount_cents": "500"}, {"amount_cents": 500.5}, {"amount_cents": True}, [], 5])
-def test_an_amount_that_is_no_integer_answers_422(api, key, body):
+def test_an_amount_that_is_not_an_integer_returns_422(api, key, body):
     answer = api.post("billing/create_payment_intent", body, key)
     assert (answer.status_code, answer.json()["error"]) == (422, "unprocessable_entity")
 
 
-def test_malformed_json_answers_400_and_a_missing_key_comes_first(api, key):
+def test_malformed_json_returns_400_after_the_check_of_the_key(api, key):
     for path in ("billing/create_payment_intent", "billing/confirm_payment"):
         answer = api.call("POST", path, key, content=b"{nope")
         assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
@@ -181,7 +181,7 @@ def test_an_execution_costs_a_cent_and_a_failed_one_nothing(api, poor_emulator):
     assert api.balance(key) == -4
 
 
-def test_the_last_cent_is_spent_once_by_calls_at_once(api, poor_emulator):
+def test_concurrent_calls_spend_the_last_cent_once(api, poor_emulator):
     import concurrent.futures
 
     key, wallet = api.account()
@@ -211,7 +211,7 @@ def test_a_billing_outage_answers_503_and_never_402(api, key, poor_emulator):
 
 
 @pytest.mark.slow
-def test_without_billing_nothing_costs_and_the_routes_answer_503(start_emulator, api_of):
+def test_without_billing_calls_are_free_and_the_routes_return_503(start_emulator, api_of):
     api = api_of(start_emulator(billing_enabled=False))
     key, _ = api.account()
     assert api.post("create_wallet", key=key).status_code == 200

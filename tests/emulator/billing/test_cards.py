@@ -10,7 +10,7 @@ from svcnb.emulator.billing.cards import ACCEPTED, DECLINED, judge
     "number",
     [None, "", "4242424242424242", "4242 4242 4242 4242", "4242-4242-4242-4242", "378282246310005", "5555555555554444"],
 )
-def test_the_well_known_test_cards_pay(number):
+def test_the_usual_test_cards_are_accepted(number):
     assert judge(number) is None
 
 

@@ -43,7 +43,7 @@ async def pay_in(server: Server, cents: int, reference: str = "first", wallet: s
     await server.ledger.add_credit(wallet, cents, reason="test", reference=reference)
 
 
-async def test_what_one_server_holds_the_other_cannot_spend(servers: list[Server]) -> None:
+async def test_one_server_cannot_spend_credit_that_another_holds(servers: list[Server]) -> None:
     one, two = servers
     await pay_in(one, 5)
     held = await one.ledger.hold(ADA, 3)
@@ -66,7 +66,7 @@ async def test_what_one_server_holds_the_other_cannot_spend(servers: list[Server
     assert await one.ledger.verify() == []
 
 
-async def test_two_servers_in_any_order_of_calls_do_what_one_would(servers: list[Server]) -> None:
+async def test_two_servers_have_the_same_results_as_one(servers: list[Server]) -> None:
     chance = random.Random(7)
     balance: Counter[str] = Counter()
     held: Counter[str] = Counter()
@@ -115,7 +115,7 @@ async def test_two_servers_in_any_order_of_calls_do_what_one_would(servers: list
         assert await server.ledger.verify() == []
 
 
-async def test_calls_that_race_through_both_servers_spend_what_is_there_and_no_cent_more(
+async def test_concurrent_calls_to_both_servers_never_exceed_the_credit(
     servers: list[Server],
 ) -> None:
     await pay_in(servers[0], 40)
@@ -164,7 +164,7 @@ async def test_what_a_server_held_is_free_once_it_is_gone(servers: list[Server])
                 break
 
 
-async def test_a_server_alone_on_its_database_writes_nothing_of_its_holds_down(store, ledger) -> None:
+async def test_a_single_server_does_not_store_its_holds(store, ledger) -> None:
     await ledger.add_credit(ADA, 5, reason="test", reference="first")
     await (await ledger.hold(ADA, 2)).settle(1, reason="test", request_id="r1")
     rows = await store.run(lambda connection: connection.value("SELECT count(*) FROM ledger_holds"))

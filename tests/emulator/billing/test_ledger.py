@@ -17,7 +17,7 @@ async def fund(ledger: Ledger, cents: int, wallet: str = ANNA) -> int:
     return await ledger.add_credit(wallet, cents, reason="test", reference=f"test {wallet} {cents}")
 
 
-async def test_a_wallet_never_seen_has_no_credit(ledger):
+async def test_an_unknown_wallet_has_no_credit(ledger):
     assert await ledger.credit_cents(ANNA) == 0
     assert await ledger.entries(ANNA) == []
     assert await ledger.verify() == []
@@ -35,7 +35,7 @@ async def test_the_spelling_of_the_address_does_not_matter(ledger):
     assert await ledger.credit_cents(ANNA) == 500
 
 
-async def test_entries_tell_what_happened_when_and_why(ledger, clock):
+async def test_entries_contain_the_event_the_time_and_the_reason(ledger, clock):
     await ledger.starter_credit(ANNA, 500)
     clock.advance(10)
     await charge(ledger, ANNA, 3, reason="svc_action", request_id="r1")
@@ -45,7 +45,7 @@ async def test_entries_tell_what_happened_when_and_why(ledger, clock):
     assert charged.at - starter.at == 10
 
 
-async def test_a_request_is_charged_once_however_often_it_is_settled(ledger):
+async def test_a_request_is_charged_once_even_if_settled_repeatedly(ledger):
     await fund(ledger, 500)
     made = await asyncio.gather(*(charge(ledger, ANNA, 2, reason="again", request_id="one") for _ in range(20)))
     assert set(made) == {498}
@@ -59,7 +59,7 @@ async def test_a_reference_credits_once_and_kinds_do_not_collide(ledger):
     assert await ledger.credit_cents(ANNA) == 200
 
 
-async def test_starter_credits_come_once_and_may_be_none(ledger):
+async def test_starter_credits_are_added_once_and_can_be_zero(ledger):
     assert await ledger.starter_credit(ANNA, 0) == 0
     assert await ledger.starter_credit(ANNA, 250) == 250
     assert await ledger.starter_credit(ANNA, 250) == 250
@@ -149,7 +149,7 @@ async def test_a_hold_grows_within_the_credit_and_no_further(ledger):
     assert await ledger.credit_cents(ANNA) == 5
 
 
-async def test_a_caller_who_leaves_before_the_hold_leaves_no_cent_behind(ledger):
+async def test_a_caller_cancelled_before_the_hold_reserves_no_credit(ledger):
     await fund(ledger, 1)
     for _ in range(50):
         waiting = asyncio.ensure_future(ledger.hold(ANNA))
@@ -163,7 +163,7 @@ async def test_a_caller_who_leaves_before_the_hold_leaves_no_cent_behind(ledger)
     assert await hold.settle(1, reason="add_group", request_id="r") == 0
 
 
-async def test_a_caller_who_hangs_up_while_settling_pays_all_the_same(ledger, store):
+async def test_a_caller_cancelled_during_settlement_still_pays(ledger, store):
     await fund(ledger, 5)
     hold = await ledger.hold(ANNA)
     settling = asyncio.ensure_future(hold.settle(1, reason="add_group", request_id="r"))
@@ -178,7 +178,7 @@ async def test_a_caller_who_hangs_up_while_settling_pays_all_the_same(ledger, st
 # --- consistency of balances and entries ---------------------------------------------------------------------------
 
 
-async def test_the_books_are_kept_over_a_restart(tmp_path, clock):
+async def test_the_ledger_survives_a_restart(tmp_path, clock):
     url = f"sqlite:///{tmp_path / 'state.db'}"
     store = Store(url)
     await fund(Ledger(store, clock), 500)
@@ -212,7 +212,7 @@ async def test_books_that_were_tampered_with_do_not_verify(ledger, store, damage
     assert found in problems[0]
 
 
-async def test_an_entry_of_nothing_cannot_be_stored(store):
+async def test_an_entry_of_zero_cents_cannot_be_stored(store):
     from svcnb.emulator.billing.store import Entry, post
     from svcnb.emulator.platform.database import ConstraintBroken
 

@@ -98,7 +98,7 @@ def test_a_person_pays_through_a_proxy_whose_origin_is_allowed(
 
 
 @pytest.mark.parametrize("keeps_host", [True, False])
-def test_a_proxy_that_is_not_allowed_is_told_which_option_allows_it(
+def test_the_error_for_an_unknown_proxy_names_the_option(
     browser: Any, proxied: Callable[..., tuple[Api, str]], keeps_host: object
 ) -> None:
     api, address = proxied(allowed=False, keeps_host=keeps_host)

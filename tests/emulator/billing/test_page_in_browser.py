@@ -100,7 +100,7 @@ def test_a_client_that_confirms_by_itself_is_noticed(open_tab, address, api, acc
     assert not tab.get_by_label("Account key or usage key").is_visible()
 
 
-def test_a_wrong_key_is_told_and_a_right_one_then_works(open_tab, address, account):
+def test_a_wrong_key_is_reported_and_a_correct_one_then_works(open_tab, address, account):
     tab = open_tab()
     tab.goto(address)
     tab.get_by_role("button", name="Pay $5.00").click()
@@ -181,7 +181,7 @@ def test_a_payment_that_fails_later_may_be_paid_again(open_tab, address, poor_em
     tab.get_by_role("heading", name="Payment succeeded").wait_for()
 
 
-def test_a_page_of_ones_own_may_be_returned_to(open_tab, address, api):
+def test_the_page_can_return_to_a_page_of_the_user(open_tab, address, api):
     tab = open_tab()
     tab.goto(f"{address}&return_url={quote(api.base_url + '/health?mine=1')}")
     tab.get_by_role("button", name="Pay $5.00").click()

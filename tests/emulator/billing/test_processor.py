@@ -27,7 +27,7 @@ async def refused(credit: Awaitable[int | Intent]) -> tuple[int, str]:
     return caught.value.status, caught.value.message
 
 
-async def test_a_new_payment_has_the_processors_forms(processor):
+async def test_a_new_payment_has_the_processors_format(processor):
     intent = await processor.create_intent(ANNA, 500)
     assert re.fullmatch("pi_[0-9A-Za-z]{24}", intent.id)
     assert re.fullmatch(f"{intent.id}_secret_[0-9A-Za-z]{{25}}", intent.client_secret)
@@ -70,7 +70,7 @@ async def test_many_confirmations_at_once_credit_once(processor, ledger):
     assert [entry.reference for entry in await ledger.entries(ANNA)] == [f"payment:{intent.id}"]
 
 
-async def test_an_unpaid_payment_a_foreign_one_and_none_at_all_are_not_credited(processor, ledger):
+async def test_unpaid_foreign_and_unknown_payments_are_not_credited(processor, ledger):
     intent = await processor.create_intent(ANNA, 500)
     assert (await refused(processor.credit(ANNA, intent.id)))[0] == 400
     await confirm(processor, intent)
@@ -94,7 +94,7 @@ async def test_a_crypto_payment_takes_its_configured_time(processor, clock):
     assert await processor.credit(ANNA, intent.id) == 2500
 
 
-async def test_what_has_succeeded_stays_so_when_the_clock_goes_back(processor, clock):
+async def test_a_payment_stays_succeeded_after_the_clock_is_set_back(processor, clock):
     intent = await confirm(processor, await processor.create_intent(ANNA, 500), "crypto")
     clock.advance(61)
     assert (await processor.find(intent.id, intent.client_secret)).status == "succeeded"
@@ -114,7 +114,7 @@ async def test_a_declined_card_may_be_followed_by_a_good_one(processor):
 
 
 @pytest.mark.parametrize("first", ["card", "crypto"])
-async def test_what_is_paid_or_being_paid_cannot_be_paid_again_or_canceled(processor, first):
+async def test_a_paid_or_processing_payment_cannot_be_paid_or_cancelled(processor, first):
     intent = await processor.create_intent(ANNA, 500)
     await confirm(processor, intent, first)
     for again in (confirm(processor, intent), processor.cancel(intent.id, intent.client_secret)):
@@ -133,7 +133,7 @@ async def test_a_canceled_payment_stays_canceled(processor):
     assert "was canceled" in (await refused(processor.credit(ANNA, intent.id)))[1]
 
 
-async def test_without_its_client_secret_nobody_learns_of_a_payment(processor):
+async def test_without_its_client_secret_a_payment_is_invisible(processor):
     intent = await processor.create_intent(ANNA, 500)
     seen = set()
     for intent_id, secret in [
@@ -155,7 +155,7 @@ async def test_without_its_client_secret_nobody_learns_of_a_payment(processor):
 
 @pytest.mark.parametrize("chosen", [None, "card", "crypto"])
 @pytest.mark.parametrize(("outcome", "delay_ms"), [("succeeded", 0), ("failed", 0), ("succeeded", 5000), ("failed", 1)])
-async def test_the_control_plane_decides_whatever_was_chosen(processor, clock, chosen, outcome, delay_ms):
+async def test_the_control_plane_overrides_earlier_choices(processor, clock, chosen, outcome, delay_ms):
     intent = await processor.create_intent(ANNA, 500)
     if chosen == "crypto":
         await confirm(processor, intent, "crypto")
@@ -195,7 +195,7 @@ async def test_a_payment_set_to_processing_waits_for_a_decision(processor, clock
         ),
     ],
 )
-async def test_what_makes_no_sense_is_refused_and_changes_nothing(processor, change, why):
+async def test_invalid_requests_are_rejected_without_effect(processor, change, why):
     intent = await processor.create_intent(ANNA, 500)
     with pytest.raises(ProcessorRefusal, match=why):
         await change(processor, intent)

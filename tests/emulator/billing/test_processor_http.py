@@ -52,14 +52,14 @@ def test_a_payment_is_shown_without_its_secret(api, intent):
     assert intent[1] not in answer.text
 
 
-def test_it_takes_the_publishable_key_and_the_payments_own_secret(api, intent):
+def test_a_request_needs_the_publishable_key_and_the_client_secret(api, intent):
     assert retrieve(api, *intent, Authorization="Bearer pk_test_wrong").status_code == 401
     assert retrieve(api, *intent, Accept="*/*").status_code == 401
     assert retrieve(api, intent[0], intent[1] + "x").status_code == 404
     assert retrieve(api, "pi_unknown", intent[1]).status_code == 404
 
 
-def test_an_account_key_opens_nothing_at_the_processor(api, intent, account):
+def test_the_processor_rejects_an_account_key(api, intent, account):
     assert retrieve(api, *intent, Authorization=f"Bearer {account[0]}").status_code == 401
 
 
@@ -85,7 +85,7 @@ def test_a_payment_can_be_given_up(api, intent):
 # --- the page, without script -------------------------------------------------------------------------------------
 
 
-def test_the_page_says_what_is_paid_and_for_whom(api, intent, account):
+def test_the_page_shows_the_amount_and_the_account(api, intent, account):
     answer = page(api, *intent)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -94,7 +94,7 @@ def test_the_page_says_what_is_paid_and_for_whom(api, intent, account):
     assert "no money" in answer.text
 
 
-def test_the_page_keeps_its_secret_to_itself(api, intent):
+def test_the_page_does_not_reveal_its_secret(api, intent):
     headers = page(api, *intent).headers
     assert headers["referrer-policy"] == "same-origin"
     assert headers["cache-control"] == "no-store"
@@ -107,7 +107,7 @@ def test_no_page_shows_the_payment_page_in_a_frame(api, intent):
     assert headers["x-frame-options"] == "DENY"
 
 
-def test_nothing_on_the_page_comes_from_elsewhere(api, intent):
+def test_the_page_loads_nothing_from_other_hosts(api, intent):
     for link in re.findall(r'(?:src|href|action)="([^"]*)"', page(api, *intent).text):
         assert not urlsplit(unescape(link)).netloc, link
 
@@ -133,7 +133,7 @@ def test_a_return_url_on_this_machine_is_followed_and_keeps_its_query(api, inten
 
 
 @pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
-def test_a_return_url_elsewhere_is_refused_before_anything_is_paid(api, intent, elsewhere):
+def test_a_return_url_on_another_host_is_rejected_before_the_payment(api, intent, elsewhere):
     for answer in (
         page(api, *intent, return_url=elsewhere),
         press(api, intent[0], intent[1], {"return_url": elsewhere}),
@@ -170,7 +170,7 @@ def test_a_payment_can_be_canceled_on_the_page(api, intent):
 @pytest.mark.parametrize(
     "form", [{"delay_s": "soon"}, {"delay_s": "-1"}, {"delay_s": "nan"}, {"outcome": "lost"}, {"method": "cash"}]
 )
-def test_a_form_that_makes_no_sense_changes_nothing(api, intent, form):
+def test_an_invalid_form_has_no_effect(api, intent, form):
     assert press(api, *intent, **form).status_code == 400
     assert retrieve(api, *intent).json()["status"] == "requires_payment_method"
 

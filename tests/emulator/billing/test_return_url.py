@@ -20,7 +20,7 @@ HOST = "hub.example.org"
         "https://hub.example.org/user/anna/proxy/8000/processor/return",
     ],
 )
-def test_this_machine_and_the_pages_own_host_may_be_returned_to(url):
+def test_redirects_to_this_machine_and_the_pages_own_host_are_allowed(url):
     assert check_return_url(url, own_host=HOST) == url
 
 
@@ -53,7 +53,7 @@ def test_this_machine_and_the_pages_own_host_may_be_returned_to(url):
         "http://2130706433/",
     ],
 )
-def test_nothing_else_may(url):
+def test_redirects_to_other_hosts_are_rejected(url):
     with pytest.raises(ReturnUrlRefused, match="use an address on this machine"):
         check_return_url(url, own_host=HOST)
 

@@ -16,7 +16,7 @@ from svcnb.protocol.limits import MAX_PAYMENT_CENTS, MIN_PAYMENT_CENTS
 @pytest.mark.parametrize(
     ("cents", "text"), [(0, "$0.00"), (3, "$0.03"), (500, "$5.00"), (123456, "$1234.56"), (-1, "-$0.01")]
 )
-def test_amounts_are_said_in_dollars_and_cents(cents, text):
+def test_amounts_are_formatted_in_dollars(cents, text):
     assert dollars(cents) == text
 
 
@@ -24,7 +24,7 @@ def test_amounts_are_said_in_dollars_and_cents(cents, text):
     ("credit", "text"),
     [(500, "$5.00 credit"), (1, "$0.01 credit"), (0, "No credits"), (-3, "$0.03 owed"), (-1050, "$10.50 owed")],
 )
-def test_balances_are_said_as_the_service_says_them(credit, text):
+def test_balances_have_the_format_of_the_service(credit, text):
     assert display(credit) == text
 
 
@@ -33,7 +33,7 @@ def test_an_execution_costs_a_cent_a_whole_second_and_at_least_one(elapsed, cent
     assert execution_cost_cents(elapsed) == cents
 
 
-def test_the_402_names_what_is_needed_what_is_there_and_the_way_out():
+def test_the_402_contains_the_needed_credit_the_balance_and_the_fix():
     error = payment_required(1, 0)
     assert (error.status, error.code) == (402, "payment_required")
     assert error.message == "This call needs $0.01, but the account has $0.00 (no credits)."

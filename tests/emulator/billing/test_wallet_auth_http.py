@@ -16,23 +16,13 @@ from eth_account.messages import encode_typed_data
 from eth_account.signers.local import LocalAccount
 from web3 import Web3
 
+from tests.envelopes import envelope
+
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
 
-def envelope(address: str, issued_at: float, flow: str = "BillingAuth", chain_id: int = 31337) -> dict[str, Any]:
-    return {
-        "types": {
-            "EIP712Domain": [
-                {"name": "name", "type": "string"},
-                {"name": "version", "type": "string"},
-                {"name": "chainId", "type": "uint256"},
-            ],
-            flow: [{"name": "address", "type": "address"}, {"name": "issuedAt", "type": "uint256"}],
-        },
-        "primaryType": flow,
-        "domain": {"name": "Svc ChainSecured", "version": "1", "chainId": str(chain_id)},
-        "message": {"address": address, "issuedAt": str(int(issued_at))},
-    }
+def billing_auth(address: str, issued_at: float, flow: str = "BillingAuth", chain_id: int = 31337) -> dict[str, Any]:
+    return envelope(flow, address, issued_at, chain_id)
 
 
 def signed(wallet: LocalAccount, typed_data: dict[str, Any]) -> str:
@@ -55,7 +45,7 @@ def converted(api, poor_emulator, now):
     key, wallet = api.account()
     poor_emulator.credit(wallet, 300)
     owner = Account.create()
-    typed_data = envelope(owner.address, now, "ConvertAccount")
+    typed_data = billing_auth(owner.address, now, "ConvertAccount")
     body = {"new_admin_wallet_address": owner.address, "typed_data": typed_data, "signature": signed(owner, typed_data)}
     answer = api.post("convert_to_chain_secured_account", body, key)
     assert answer.status_code == 200, answer.text
@@ -63,7 +53,7 @@ def converted(api, poor_emulator, now):
 
 
 def auth(owner: LocalAccount, issued_at: float, **changed: Any) -> dict[str, str]:
-    typed_data = envelope(owner.address, issued_at, **changed)
+    typed_data = billing_auth(owner.address, issued_at, **changed)
     return header(typed_data, signed(owner, typed_data))
 
 
@@ -89,7 +79,7 @@ def test_a_contract_wallet_owns_an_account_as_well(api, poor_emulator, now):
     poor_emulator.credit(wallet, 7)
     signer = Account.create()
     contract = poor_emulator.contract_wallet(signer.address)
-    convert, billing = envelope(contract, now, "ConvertAccount"), envelope(contract, now)
+    convert, billing = billing_auth(contract, now, "ConvertAccount"), billing_auth(contract, now)
     body = {"new_admin_wallet_address": contract, "typed_data": convert, "signature": signed(signer, convert)}
     assert api.post("convert_to_chain_secured_account", body, key).status_code == 200
     assert api.get("billing/balance", headers=header(billing, signed(signer, billing))).json()["balance_cents"] == -7
@@ -99,13 +89,13 @@ def test_a_contract_wallet_owns_an_account_as_well(api, poor_emulator, now):
 
 def test_the_envelope_may_be_json_text(api, converted, now):
     _, owner = converted
-    typed_data = envelope(owner.address, now)
+    typed_data = billing_auth(owner.address, now)
     answer = api.get("billing/balance", headers=header(json.dumps(typed_data), signed(owner, typed_data)))
     assert answer.status_code == 200
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(-290, 200), (290, 200), (-310, 401), (310, 401)])
-def test_an_envelope_is_good_for_five_minutes_either_way(api, converted, now, seconds, status):
+def test_an_envelope_is_valid_for_five_minutes_in_both_directions(api, converted, now, seconds, status):
     _, owner = converted
     assert api.get("billing/balance", headers=auth(owner, now + seconds)).status_code == status
 
@@ -122,7 +112,7 @@ def test_a_signature_for_something_else_is_refused(api, converted, now, changed)
 def test_a_header_that_parses_takes_precedence_over_a_good_key(api, converted, now):
     key, owner = converted
     stranger = Account.create()
-    typed_data = envelope(owner.address, now)
+    typed_data = billing_auth(owner.address, now)
     forged = header(typed_data, signed(stranger, typed_data))
     assert api.get("billing/balance", key, headers=forged).status_code == 401
     other_key, _ = api.account()
@@ -138,13 +128,13 @@ def test_a_header_that_does_not_parse_is_ignored(api, converted, value):
     assert api.get("billing/balance", headers={"X-Wallet-Auth": value}).status_code == 401
 
 
-def test_a_wallet_without_an_account_is_told_so(api, now):
+def test_the_error_for_a_wallet_without_an_account_says_so(api, now):
     answer = api.get("billing/balance", headers=auth(Account.create(), now))
     assert answer.status_code == 401
     assert "does not own an account" in answer.json()["message"]
 
 
-def test_it_opens_nothing_but_billing(api, converted, now):
+def test_the_header_is_valid_only_for_billing(api, converted, now):
     _, owner = converted
     for method, path in [("POST", "create_wallet"), ("GET", "list_groups"), ("POST", "svc_action")]:
         assert api.call(method, path, headers=auth(owner, now)).status_code == 401

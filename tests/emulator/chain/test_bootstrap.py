@@ -55,7 +55,7 @@ async def test_booted_early_or_not_a_seed_gives_the_same_contract_at_the_same_ad
 
 
 @pytest.mark.parametrize("kept", ["state", "database"])
-def test_where_state_is_kept_no_node_boots_early(tmp_path: Path, kept: str) -> None:
+def test_with_a_stored_state_no_node_starts_early(tmp_path: Path, kept: str) -> None:
     given = {"state": tmp_path / "kept"} if kept == "state" else {"database": f"sqlite:///{tmp_path / 'other.db'}"}
     beginning = Beginning(settings(**given))
     beginning.boot_node()
@@ -63,7 +63,7 @@ def test_where_state_is_kept_no_node_boots_early(tmp_path: Path, kept: str) -> N
     beginning.release()
 
 
-async def test_an_early_node_that_nobody_took_is_ended() -> None:
+async def test_an_unused_early_node_is_stopped() -> None:
     custody = Custody(bytes(31) + b"\1", settings().vocabulary, Randomness())
     early = EarlyNode(Genesis(31337, 1_750_000_000, first_balances(custody, 3)), memory_mb=512)
     assert early._task is not None
@@ -76,7 +76,7 @@ async def test_an_early_node_that_nobody_took_is_ended() -> None:
     await early.stop()
 
 
-async def test_an_early_node_stopped_at_once_leaves_nothing() -> None:
+async def test_an_early_node_can_stop_immediately() -> None:
     beginning = Beginning(settings())
     beginning.boot_node()
     await beginning.stop()

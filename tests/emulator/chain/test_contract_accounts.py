@@ -47,7 +47,7 @@ def word(value: int | str) -> str:
 # --- creation --------------------------------------------------------------------------------------------------------
 
 
-def test_anyone_opens_an_account_that_their_wallet_owns(world: World) -> None:
+def test_anyone_can_create_an_account_that_their_wallet_owns(world: World) -> None:
     wallet = world.wallet()
     receipt = wallet.send("newChainSecuredAccount", "name", "text")
     hashed = world.hash_of(wallet)
@@ -81,7 +81,7 @@ def test_a_second_account_of_the_same_wallet_is_refused(world: World, alice: Act
     assert alice.refused("newChainSecuredAccount", "again", "") == ("AccountAlreadyExists", world.hash_of(alice))
 
 
-def test_a_stranger_opens_by_new_account_only_what_is_their_own(world: World) -> None:
+def test_a_stranger_can_create_only_their_own_account(world: World) -> None:
     wallet, other = world.wallet(), world.wallet()
     own = world.hash_of(wallet)
     assert wallet.refused("newAccount", own, True, "", "", wallet.address)[0] == "InvalidRequest"
@@ -92,25 +92,25 @@ def test_a_stranger_opens_by_new_account_only_what_is_their_own(world: World) ->
 
 
 @pytest.mark.parametrize("who", ["payer", "owner", "admin_payer"])
-def test_the_service_opens_managed_accounts_for_any_wallet(world: World, who: str) -> None:
+def test_the_service_creates_managed_accounts_for_any_wallet(world: World, who: str) -> None:
     sender = getattr(world, who)()
     sender.send("newAccount", KEY, True, "n", "d", "0x" + "11" * 20)
     assert sender.refused("newAccount", KEY, True, "n", "d", "0x" + "22" * 20) == ("AccountAlreadyExists", KEY)
 
 
-def test_hash_zero_and_admin_zero_name_no_account(world: World) -> None:
+def test_hash_zero_and_admin_zero_are_rejected(world: World) -> None:
     assert world.payer().refused("newAccount", 0, True, "", "", "0x" + "11" * 20)[0] == "InvalidRequest"
     assert world.payer().refused("newAccount", KEY, True, "", "", ZERO)[0] == "InvalidRequest"
 
 
-def test_resolving_tells_everything_about_a_master_hash(managed: tuple[Actor, int]) -> None:
+def test_resolving_a_master_hash_returns_the_whole_account(managed: tuple[Actor, int]) -> None:
     payer, key = managed
     wallet = "0x" + "11" * 20
     assert payer.ask("resolveApiKeyHash", key) == [key, wallet, wallet, True, True, False, 0]
     assert payer.ask("resolveApiKeyHash", key + 1) == [0, ZERO, ZERO, False, False, False, 0]
 
 
-def test_whether_an_account_can_be_written_to_depends_on_who_asks(world: World, managed: tuple[Actor, int]) -> None:
+def test_the_permission_to_write_depends_on_the_sender(world: World, managed: tuple[Actor, int]) -> None:
     payer, key = managed
     stranger = world.wallet()
     assert payer.ask("accountExistsAndIsMutable", key) is True
@@ -156,7 +156,7 @@ def test_a_write_through_an_unmapped_hash_has_no_access(world: World) -> None:
     assert wallet.refused("addGroup", 404, "", "", [], []) == ("NoAccountAccess", 404, lower(wallet.address))
 
 
-def test_an_account_takes_writes_from_its_admin_and_while_managed_from_payers(
+def test_the_admin_can_write_and_payers_only_while_the_account_is_managed(
     world: World, managed: tuple[Actor, int], alice: Actor
 ) -> None:
     payer, key = managed
@@ -171,7 +171,7 @@ def test_an_account_takes_writes_from_its_admin_and_while_managed_from_payers(
 # --- conversion ------------------------------------------------------------------------------------------------------
 
 
-def test_converting_hands_a_managed_account_over_and_keeps_who_pays(world: World, managed: tuple[Actor, int]) -> None:
+def test_a_conversion_changes_the_owner_and_keeps_the_billing_wallet(world: World, managed: tuple[Actor, int]) -> None:
     payer, key = managed
     payer.send("addGroup", key, "kept", "", [], [])
     wallet = world.wallet()
@@ -211,7 +211,7 @@ def test_owner_and_admin_payer_convert_too(world: World, managed: tuple[Actor, i
     world.admin_payer().send("convertToChainSecuredAccount", key + 1, world.wallet().address)
 
 
-def test_an_account_may_be_converted_to_its_own_wallet_but_not_to_anothers(world: World) -> None:
+def test_an_account_can_be_converted_to_its_own_wallet_only(world: World) -> None:
     payer, wallet = world.payer(), world.wallet()
     payer.send("newAccount", KEY, True, "", "", wallet.address)
     payer.send("newAccount", KEY + 1, True, "", "", "0x" + "22" * 20)
@@ -224,7 +224,7 @@ def test_an_account_may_be_converted_to_its_own_wallet_but_not_to_anothers(world
 # --- transfer --------------------------------------------------------------------------------------------------------
 
 
-def test_transferring_replaces_the_admin_and_nothing_else(world: World, alice: Actor) -> None:
+def test_a_transfer_replaces_only_the_admin(world: World, alice: Actor) -> None:
     bob, own = world.wallet(), world.hash_of(alice)
     alice.send("addGroup", own, "kept", "", [], [])
     receipt = alice.send("transferChainSecuredAccountOwnership", own, bob.address)
@@ -236,7 +236,7 @@ def test_transferring_replaces_the_admin_and_nothing_else(world: World, alice: A
     assert [group[1] for group in bob.ask("listGroups", own, 0, 10)] == ["kept", "through the alias"]
 
 
-def test_the_event_carries_the_master_hash_when_an_alias_was_passed(world: World, alice: Actor) -> None:
+def test_the_event_contains_the_master_hash_for_an_alias(world: World, alice: Actor) -> None:
     bob, carol, own = world.wallet(), world.wallet(), world.hash_of(alice)
     alice.send("transferChainSecuredAccountOwnership", own, bob.address)
     receipt = bob.send("transferChainSecuredAccountOwnership", world.hash_of(bob), carol.address)
@@ -267,7 +267,7 @@ def test_a_payer_cannot_transfer(world: World, alice: Actor) -> None:
     assert refusal == ("NoAccountAccess", own, lower(payer.address))
 
 
-def test_whoever_was_ever_admin_is_no_target_again(world: World, managed: tuple[Actor, int], alice: Actor) -> None:
+def test_a_former_admin_cannot_become_admin_again(world: World, managed: tuple[Actor, int], alice: Actor) -> None:
     payer, key = managed
     bob, own = world.wallet(), world.hash_of(alice)
     alice.send("transferChainSecuredAccountOwnership", own, bob.address)
@@ -281,7 +281,7 @@ def test_whoever_was_ever_admin_is_no_target_again(world: World, managed: tuple[
     assert bob.refused("transferChainSecuredAccountOwnership", own, first) == ("AccountAlreadyExists", hashed)
 
 
-def test_a_contract_can_own_an_account_and_pass_it_on(world: World, alice: Actor) -> None:
+def test_a_contract_can_own_and_transfer_an_account(world: World, alice: Actor) -> None:
     own, signer, heir = world.hash_of(alice), world.wallet(), world.wallet()
     address = world.run(world.chain.deploy_contract_wallet(signer.address))
     alice.send("transferChainSecuredAccountOwnership", own, world.w3.to_checksum_address(address))

@@ -76,13 +76,13 @@ def test_a_group_that_does_not_exist_permits_nothing(alice: Actor, own: int) -> 
     assert not uses(alice, USAGE, A, W1)
 
 
-def test_a_wildcard_key_runs_anything_registered_or_not(alice: Actor, own: int) -> None:
+def test_a_wildcard_key_runs_registered_and_unregistered_actions(alice: Actor, own: int) -> None:
     grant(alice, own, 0)
     assert runs(alice, USAGE, C)
     assert runs(alice, USAGE, 2**256 - 1)
 
 
-def test_master_and_alias_run_everything(world: World, alice: Actor, own: int) -> None:
+def test_master_and_alias_can_run_every_action(world: World, alice: Actor, own: int) -> None:
     bob = world.wallet()
     alice.send("transferChainSecuredAccountOwnership", own, bob.address)
     for key in (own, world.hash_of(bob)):
@@ -91,7 +91,7 @@ def test_master_and_alias_run_everything(world: World, alice: Actor, own: int) -
         assert not uses(alice, key, C, W3), "a wallet that is not in the account is nobody's to use"
 
 
-def test_action_and_wallet_must_meet_in_one_group(alice: Actor, own: int) -> None:
+def test_one_group_must_contain_the_action_and_the_wallet(alice: Actor, own: int) -> None:
     grant(alice, own, 1, 2)
     assert uses(alice, USAGE, A, W1)
     assert uses(alice, USAGE, B, W2)
@@ -99,7 +99,7 @@ def test_action_and_wallet_must_meet_in_one_group(alice: Actor, own: int) -> Non
     assert not uses(alice, USAGE, B, W1)
 
 
-def test_wildcards_in_a_group_stand_for_any_action_and_any_wallet(alice: Actor, own: int) -> None:
+def test_wildcards_in_a_group_permit_any_action_and_any_wallet(alice: Actor, own: int) -> None:
     grant(alice, own, 3)
     assert [uses(alice, USAGE, C, wallet) for wallet in (W1, W2)] == [True, False]
     grant(alice, own, 4)
@@ -169,7 +169,7 @@ def test_groups_are_found_by_action_and_by_both(alice: Actor, own: int) -> None:
         assert alice.ask("groupIdsForActionAndWallet", key, C, W2) == []
 
 
-def test_one_answer_holds_all_that_decides(world: World, alice: Actor, own: int) -> None:
+def test_one_view_returns_all_relevant_permissions(world: World, alice: Actor, own: int) -> None:
     grant(alice, own, 0, expiration=T0 + 50)
     world.clock.freeze(T0 + 50)
     # account, usage key, expired, runs, registered, uses, uses strictly: the last four without the expiration

@@ -48,7 +48,7 @@ def test_groups_count_from_one_and_ids_are_never_used_again(world: World, alice:
     assert alice.refused("removeGroup", own, 2) == ("GroupDoesNotExist", own, 2)
 
 
-def test_a_group_starts_with_its_members_and_says_nothing_about_them(alice: Actor, own: int) -> None:
+def test_initial_members_of_a_group_have_no_events(alice: Actor, own: int) -> None:
     receipt = alice.send("addGroup", own, "g", "text", [7, 0, 7], [W1, ZERO])
     assert len(receipt["logs"]) == 1
     assert contents(alice, own, 1) == ((1, "g", "text"), [7, 0], [W1, ZERO])
@@ -77,7 +77,7 @@ def test_updating_replaces_everything(world: World, alice: Actor, own: int) -> N
     assert contents(alice, own, 1) == ((1, "new", "text"), [2, 9], [W2])
 
 
-def test_renaming_a_group_keeps_its_members_and_tells_nobody(alice: Actor, own: int) -> None:
+def test_renaming_a_group_keeps_its_members_and_emits_no_event(alice: Actor, own: int) -> None:
     alice.send("addGroup", own, "g", "", [1], [W1])
     assert not alice.send("updateGroupMetadata", own, 1, "new", "text")["logs"]
     assert contents(alice, own, 1) == ((1, "new", "text"), [1], [W1])
@@ -86,14 +86,14 @@ def test_renaming_a_group_keeps_its_members_and_tells_nobody(alice: Actor, own: 
 @pytest.mark.parametrize(
     ("function", "arguments"), [("updateGroup", ("n", "d", [], [])), ("updateGroupMetadata", ("n", "d"))]
 )
-def test_an_update_looks_for_the_group_before_the_master(
+def test_an_update_checks_the_group_before_the_master(
     alice: Actor, own: int, function: str, arguments: tuple[Any, ...]
 ) -> None:
     alice.send("setUsageApiKey", own, 77, 0, 0, "", "", False, False, False, [], [], [], [])
     assert alice.refused(function, 77, 404, *arguments) == ("GroupDoesNotExist", 77, 404)
 
 
-def test_members_come_and_go_with_events(world: World, alice: Actor, own: int) -> None:
+def test_adding_and_removing_members_emits_events(world: World, alice: Actor, own: int) -> None:
     alice.send("addGroup", own, "g", "", [], [])
     group = {"apiKeyHash": own, "groupId": 1}
     receipt = alice.send("addActionToGroup", own, 1, 5)
@@ -107,7 +107,7 @@ def test_members_come_and_go_with_events(world: World, alice: Actor, own: int) -
     assert contents(alice, own, 1)[1:] == ([], [])
 
 
-def test_members_and_groups_that_are_not_there_are_named(alice: Actor, own: int) -> None:
+def test_errors_contain_missing_members_and_groups(alice: Actor, own: int) -> None:
     alice.send("addGroup", own, "g", "", [], [])
     assert alice.refused("removeActionFromGroup", own, 1, 5) == ("ActionDoesNotExist", own, 1, 5)
     assert alice.refused("removePkpFromGroup", own, 1, W1) == ("PkpDoesNotExist", own, 1, W1)
@@ -130,7 +130,7 @@ def test_adding_an_action_again_renames_it(world: World, alice: Actor, own: int)
     assert alice.ask("listActions", own, 0, 10) == [(5, "second", "text")]
 
 
-def test_removing_an_action_takes_it_out_of_all_groups_at_once(world: World, alice: Actor, own: int) -> None:
+def test_removing_an_action_removes_it_from_all_groups(world: World, alice: Actor, own: int) -> None:
     alice.send("addAction", own, "a", "", 5)
     for members in ([5, 6], [4, 5], [5]):
         alice.send("addGroup", own, "g", "", members, [])
@@ -143,7 +143,7 @@ def test_removing_an_action_takes_it_out_of_all_groups_at_once(world: World, ali
     assert contents(alice, own, 1)[1] == [6, 5]
 
 
-def test_removing_costs_the_same_however_many_groups_hold_the_action(alice: Actor, own: int) -> None:
+def test_the_cost_of_removing_an_action_is_independent_of_its_groups(alice: Actor, own: int) -> None:
     def removal(groups: int) -> int:
         alice.send("addAction", own, "a", "", 5)
         for _ in range(groups):
@@ -160,7 +160,7 @@ def test_removing_an_unknown_action_succeeds_and_zero_is_refused(world: World, a
     assert alice.refused("removeAction", own, 0)[0] == "InvalidRequest"
 
 
-def test_renaming_an_action_needs_it_registered_and_tells_nobody(alice: Actor, own: int) -> None:
+def test_renaming_needs_a_registered_action_and_emits_no_event(alice: Actor, own: int) -> None:
     assert alice.refused("updateActionMetadata", own, 5, 3, "n", "d") == ("ActionDoesNotExist", own, 3, 5)
     alice.send("addAction", own, "a", "", 5)
     assert not alice.send("updateActionMetadata", own, 5, 3, "n", "d")["logs"]
@@ -189,7 +189,7 @@ def test_path_zero_wallet_zero_and_a_second_registration_are_refused(alice: Acto
     assert alice.refused("registerWalletDerivation", own, W1, 2, "", "")[0] == "InvalidRequest"
 
 
-def test_wallet_and_path_stay_with_the_first_account_for_ever(world: World, alice: Actor, own: int) -> None:
+def test_wallet_and_path_belong_to_the_first_account_permanently(world: World, alice: Actor, own: int) -> None:
     bob = world.wallet()
     bob.send("newChainSecuredAccount", "", "")
     his = world.hash_of(bob)
@@ -209,7 +209,7 @@ def test_a_wallet_that_is_not_registered_cannot_be_removed(alice: Actor, own: in
     assert alice.refused("removeWalletDerivation", own, W1)[0] == "InvalidRequest"
 
 
-def test_a_wallet_keeps_its_number_when_others_go(alice: Actor, own: int) -> None:
+def test_a_wallet_keeps_its_number_after_the_removal_of_others(alice: Actor, own: int) -> None:
     for path, wallet in enumerate((W1, W2, W3), 1):
         alice.send("registerWalletDerivation", own, wallet, path, "", "")
     alice.send("removeWalletDerivation", own, W1)

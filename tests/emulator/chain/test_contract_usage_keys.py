@@ -64,7 +64,7 @@ def test_a_usage_key_resolves_to_its_account_with_its_expiration(alice: Actor, o
     assert alice.ask("resolveApiKeyHash", USAGE) == [own, alice.address, alice.address, False, False, False, T0 + 60]
 
 
-def test_an_alias_sets_usage_keys_of_the_account_it_stands_for(world: World, alice: Actor, own: int) -> None:
+def test_an_alias_can_set_usage_keys_of_its_account(world: World, alice: Actor, own: int) -> None:
     bob = world.wallet()
     alice.send("transferChainSecuredAccountOwnership", own, bob.address)
     receipt = bob.send("setUsageApiKey", world.hash_of(bob), *key())
@@ -81,12 +81,12 @@ def test_setting_a_key_is_refused_for_strangers_usage_keys_and_hash_zero(world: 
 
 
 @pytest.mark.parametrize("field", ["manage", "add", "remove", "execute"])
-def test_each_permission_list_holds_at_most_fifty_groups(alice: Actor, own: int, field: str) -> None:
+def test_each_permission_list_contains_at_most_fifty_groups(alice: Actor, own: int, field: str) -> None:
     alice.send("setUsageApiKey", own, *key(**{field: tuple(range(50))}))  # type: ignore[arg-type]
     assert alice.refused("setUsageApiKey", own, *key(**{field: tuple(range(51))}))[0] == "InvalidRequest"  # type: ignore[arg-type]
 
 
-def test_a_hash_that_means_something_else_cannot_be_taken(world: World, alice: Actor, own: int) -> None:
+def test_a_hash_that_is_already_used_is_rejected(world: World, alice: Actor, own: int) -> None:
     bob = world.wallet()
     bob.send("newChainSecuredAccount", "", "")
     bob.send("setUsageApiKey", world.hash_of(bob), *key(USAGE))
@@ -103,7 +103,7 @@ def test_renaming_and_removing_need_an_existing_key_first_and_the_master_second(
         assert alice.refused(function, USAGE, USAGE, *rest) == ("NotMasterAccount", USAGE)
 
 
-def test_renaming_keeps_permissions_and_tells_nobody(alice: Actor, own: int) -> None:
+def test_renaming_keeps_permissions_and_emits_no_event(alice: Actor, own: int) -> None:
     alice.send("setUsageApiKey", own, *key(execute=(7,)))
     receipt = alice.send("updateUsageApiKeyMetadata", own, USAGE, "new name", "new text")
     assert not receipt["logs"]
@@ -112,7 +112,7 @@ def test_renaming_keeps_permissions_and_tells_nobody(alice: Actor, own: int) -> 
     assert listed[4] == [7]
 
 
-def test_a_removed_key_means_nothing_and_may_be_made_again(world: World, alice: Actor, own: int) -> None:
+def test_a_removed_key_is_unknown_and_can_be_created_again(world: World, alice: Actor, own: int) -> None:
     alice.send("setUsageApiKey", own, *key(execute=(0,)))
     receipt = alice.send("removeUsageApiKey", own, USAGE)
     (event,) = world.contract.events.UsageApiKeyRemoved().process_receipt(receipt)
@@ -155,7 +155,7 @@ def grouped(alice: Actor, own: int) -> Actor:
 
 
 @pytest.mark.parametrize("function", SCOPED)
-def test_a_usage_key_writes_what_its_permissions_name(grouped: Actor, own: int, function: str) -> None:
+def test_a_usage_key_can_write_according_to_its_permissions(grouped: Actor, own: int, function: str) -> None:
     arguments, permission, refusal = SCOPED[function]
     grouped.send("setUsageApiKey", own, *key(execute=(0,)))
     assert grouped.refused(function, USAGE, *arguments) == refusal
@@ -172,7 +172,7 @@ def test_zero_in_a_list_means_all_groups(grouped: Actor, own: int, function: str
 
 
 @pytest.mark.parametrize("function", [name for name, row in SCOPED.items() if "flags" not in row[1]])
-def test_permission_comes_before_existence(grouped: Actor, own: int, function: str) -> None:
+def test_the_permission_is_checked_before_existence(grouped: Actor, own: int, function: str) -> None:
     arguments, permission, refusal = SCOPED[function]
     grouped.send("setUsageApiKey", own, *key(**all_groups(permission, 2)))
     assert grouped.refused(function, USAGE, 404, *arguments[1:]) == (refusal[0], USAGE, 404)
@@ -216,7 +216,7 @@ def test_a_key_dies_at_the_very_second_of_its_expiration(world: World, grouped: 
     assert grouped.ask("listGroups", USAGE, 0, 1)[0][1] == "one", "reads still work"
 
 
-def test_an_expired_key_is_told_so_before_it_is_told_what_it_may_not(world: World, grouped: Actor, own: int) -> None:
+def test_expiration_is_checked_before_permissions(world: World, grouped: Actor, own: int) -> None:
     grouped.send("setUsageApiKey", own, *key(expiration=T0 - 1))
     assert grouped.refused("addGroup", USAGE, "", "", [], []) == ("UsageApiKeyExpired", USAGE)
     # The contract first checks whether the sender may act for the account at all.

@@ -74,7 +74,7 @@ def database(folder: Path) -> Iterator[sqlite3.Connection]:
 # --- the chain stops -------------------------------------------------------------------------------------------------
 
 
-async def test_what_comes_just_behind_the_stop_of_a_chain_is_refused_and_does_not_wait_for_ever(
+async def test_a_request_after_the_stop_of_the_chain_is_rejected(
     start_chain: StartChain,
 ) -> None:
     chain = await start_chain()
@@ -90,7 +90,7 @@ async def test_what_comes_just_behind_the_stop_of_a_chain_is_refused_and_does_no
         await chain.view("listActions", KEY, 0, 1)
 
 
-async def test_who_waits_for_a_node_while_the_chain_is_stopped_learns_that_none_will_come(
+async def test_requests_waiting_for_a_node_fail_when_the_chain_stops(
     start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_module, "_READY_S", 600.0)
@@ -115,7 +115,7 @@ async def test_who_waits_for_a_node_while_the_chain_is_stopped_learns_that_none_
 # --- the node is killed ----------------------------------------------------------------------------------------------
 
 
-async def test_after_the_node_is_killed_the_same_chain_stands_there_again(start_chain: StartChain) -> None:
+async def test_the_chain_is_rebuilt_after_a_kill_of_the_node(start_chain: StartChain) -> None:
     chain = await start_chain()
     await fill(chain)
     await chain.faucet("0x" + "99" * 20, 5)
@@ -133,7 +133,7 @@ async def fill_more(chain: Chain) -> None:
     await chain.write("addAction", KEY, "after the faucet", "", 1)
 
 
-async def test_writes_under_way_when_the_node_dies_are_all_done_once(start_chain: StartChain) -> None:
+async def test_writes_in_progress_at_a_kill_of_the_node_happen_once(start_chain: StartChain) -> None:
     chain = await start_chain()
     await fill(chain, 0)
     writes = [asyncio.create_task(chain.write("addGroup", KEY, str(n), "", [], [])) for n in range(30)]
@@ -159,7 +159,7 @@ async def raw_transfer(chain: Chain, key: str = "0x" + "42" * 32, **fields: Any)
     return bytes(account.sign_transaction(usual | {"maxPriorityFeePerGas": 0} | fields).raw_transaction)
 
 
-async def test_a_transaction_that_is_sent_twice_at_once_is_known_and_done_once(start_chain: StartChain) -> None:
+async def test_a_transaction_sent_twice_happens_once(start_chain: StartChain) -> None:
     chain = await start_chain()
     local = chain._chain
     raw, height = await raw_transfer(chain), len(await hashes(chain))
@@ -170,7 +170,7 @@ async def test_a_transaction_that_is_sent_twice_at_once_is_known_and_done_once(s
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="whether a process stands still is seen in /proc")
-async def test_a_node_that_stands_still_between_journal_and_transaction_is_replaced_and_nothing_is_lost(
+async def test_a_node_that_stops_after_the_journal_write_is_replaced(
     start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chain = await start_chain()
@@ -201,7 +201,7 @@ async def test_a_node_that_stands_still_between_journal_and_transaction_is_repla
     await as_after_a_death(chain)
 
 
-async def test_a_refusal_that_cannot_be_noted_spoils_nothing_that_is_written_later(
+async def test_an_unrecorded_rejection_does_not_affect_later_writes(
     start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chain = await start_chain()
@@ -233,7 +233,7 @@ async def as_after_a_death(chain: Chain) -> None:
     assert await hashes(chain) == before
 
 
-async def test_a_node_above_its_memory_ceiling_dies_alone_and_comes_back(start_chain: StartChain) -> None:
+async def test_a_node_above_its_memory_limit_is_killed_and_restarted(start_chain: StartChain) -> None:
     chain = await start_chain(chain_memory_mb=256)
     await fill(chain)
     before = await hashes(chain)
@@ -278,7 +278,7 @@ async def test_restarts_with_dumps_and_replays_lead_to_the_same_blocks(
     assert await actions(second) == 11
 
 
-async def test_a_state_whose_blocks_take_long_is_dumped_sooner_so_that_a_rebuild_has_little_to_do(
+async def test_a_state_with_slow_blocks_is_dumped_more_often(
     start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replica, "_REPLAY_S", 0.0)  # as if each of these blocks had taken longer
@@ -303,7 +303,7 @@ async def test_a_state_whose_blocks_take_long_is_dumped_sooner_so_that_a_rebuild
     assert replayed == []
 
 
-async def test_a_call_looks_back_as_many_blocks_as_states_are_kept_and_further_back_sees_the_latest(
+async def test_a_call_of_a_block_without_state_uses_the_latest_block(
     start_chain: StartChain,
 ) -> None:
     chain = await start_chain()
@@ -318,7 +318,7 @@ async def test_a_call_looks_back_as_many_blocks_as_states_are_kept_and_further_b
 
 
 @pytest.mark.parametrize("nodes", [2, 7])
-async def test_a_write_over_which_several_nodes_die_is_done_once_and_acknowledged(
+async def test_a_write_during_several_kills_happens_once_and_is_acknowledged(
     start_chain: StartChain, monkeypatch: pytest.MonkeyPatch, nodes: int
 ) -> None:
     chain = await start_chain()
@@ -365,7 +365,7 @@ async def test_the_same_seed_and_clock_make_the_same_chain_and_another_seed_anot
     assert seen[0][0] != seen[2][0]
 
 
-async def test_an_acknowledged_write_survives_the_death_of_everything(tmp_path: Path) -> None:
+async def test_an_acknowledged_write_survives_a_kill_of_all_processes(tmp_path: Path) -> None:
     program = textwrap.dedent("""
         import asyncio, sys
         from svcnb.emulator.chain.chain import Chain
@@ -445,7 +445,7 @@ async def test_writes_that_belong_together_are_all_there_after_a_death_between_t
         assert len(await chain.view("listGroups", KEY, 0, 10)) == 1
 
 
-async def test_of_writes_that_belong_together_none_is_sent_when_one_is_refused(start_chain: StartChain) -> None:
+async def test_related_writes_are_all_rejected_if_one_is_rejected(start_chain: StartChain) -> None:
     chain = await start_chain()
     await fill(chain, 0)
     before = await hashes(chain)
@@ -511,7 +511,7 @@ async def test_the_node_and_its_folder_are_gone_after_a_stop(start_chain: StartC
     assert not folder.exists()
 
 
-async def test_a_signal_to_all_the_nodes_processes_leaves_nothing_behind(start_chain: StartChain) -> None:
+async def test_after_a_signal_to_all_processes_of_the_node_none_remains(start_chain: StartChain) -> None:
     chain = await start_chain()
     await fill(chain)
     before, pid = await hashes(chain), chain.node_pid
@@ -522,7 +522,7 @@ async def test_a_signal_to_all_the_nodes_processes_leaves_nothing_behind(start_c
     assert not folder.exists()
 
 
-async def test_the_node_goes_with_the_shell_that_keeps_it(start_chain: StartChain) -> None:
+async def test_the_node_ends_with_its_shell(start_chain: StartChain) -> None:
     chain = await start_chain()
     await fill(chain)
     before, pid = await hashes(chain), chain.node_pid
@@ -534,7 +534,7 @@ async def test_the_node_goes_with_the_shell_that_keeps_it(start_chain: StartChai
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux's kernel ends a process with its parent")
-async def test_the_node_goes_though_all_who_could_end_it_are_killed_at_once() -> None:
+async def test_the_node_ends_even_if_all_its_monitors_are_killed() -> None:
     program = textwrap.dedent("""
         import asyncio
         from svcnb.emulator.chain.genesis import Genesis
@@ -607,7 +607,7 @@ async def test_a_damaged_dump_is_not_used_and_the_journal_replayed_instead(
     assert await hashes(await start_chain()) == before
 
 
-async def test_entries_without_what_they_stand_on_are_not_guessed_at(start_chain: StartChain, tmp_path: Path) -> None:
+async def test_entries_without_their_dump_are_an_error(start_chain: StartChain, tmp_path: Path) -> None:
     first = await start_chain()
     await fill(first)
     await first.stop()
@@ -692,7 +692,7 @@ async def test_a_node_that_cannot_be_started_again_is_reported_not_waited_for(
 # --- snapshots ------------------------------------------------------------------------------------------------------
 
 
-async def test_a_snapshot_brings_everything_back_within_a_node_and_over_its_death(start_chain: StartChain) -> None:
+async def test_a_snapshot_is_restored_in_the_same_and_in_a_new_node(start_chain: StartChain) -> None:
     chain = await start_chain()
     heard: list[str] = []
     await fill(chain, 2)
@@ -712,7 +712,7 @@ async def test_a_snapshot_brings_everything_back_within_a_node_and_over_its_deat
     assert await hashes(chain) == again
 
 
-async def test_a_restored_snapshot_is_what_a_restart_finds(start_chain: StartChain) -> None:
+async def test_a_restart_continues_with_the_restored_snapshot(start_chain: StartChain) -> None:
     first = await start_chain()
     await fill(first, 2)
     await first.snapshot("two")
@@ -729,7 +729,7 @@ async def test_a_restored_snapshot_is_what_a_restart_finds(start_chain: StartCha
         await second.restore("three")
 
 
-async def test_a_later_snapshot_can_be_gone_to_after_an_earlier_one(start_chain: StartChain) -> None:
+async def test_a_later_snapshot_can_be_restored_after_an_earlier_one(start_chain: StartChain) -> None:
     chain = await start_chain()
     await fill(chain, 1)
     await chain.snapshot("one")
@@ -744,7 +744,7 @@ async def test_a_later_snapshot_can_be_gone_to_after_an_earlier_one(start_chain:
     assert (await hashes(chain), await actions(chain)) == (later, 2)
 
 
-async def test_a_node_does_not_hold_every_state_that_was_ever_saved(start_chain: StartChain) -> None:
+async def test_a_node_keeps_a_limited_number_of_states(start_chain: StartChain) -> None:
     chain = await start_chain()
     await fill(chain, 1)
     for number in range(70):
@@ -757,7 +757,7 @@ async def test_a_node_does_not_hold_every_state_that_was_ever_saved(start_chain:
     assert int(await chain._chain._replica.ask("evm_snapshot"), 16) <= 66  # type: ignore[union-attr]
 
 
-async def test_time_may_go_back_with_a_snapshot(start_chain: StartChain) -> None:
+async def test_a_snapshot_can_set_the_time_back(start_chain: StartChain) -> None:
     clock = Clock(T0)
     chain = await start_chain(clock=clock)
     await fill(chain, 0)
@@ -770,7 +770,7 @@ async def test_time_may_go_back_with_a_snapshot(start_chain: StartChain) -> None
     assert int((await block(chain))["timestamp"], 16) == T0 + 1
 
 
-async def test_bytes_that_are_no_snapshot_of_this_chain_change_nothing(start_chain: StartChain) -> None:
+async def test_an_invalid_snapshot_has_no_effect(start_chain: StartChain) -> None:
     chain = await start_chain()
     await fill(chain, 1)
     data = await chain.export_snapshot()
@@ -786,7 +786,7 @@ async def test_bytes_that_are_no_snapshot_of_this_chain_change_nothing(start_cha
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors of a running process are limited by prlimit")
-async def test_nobody_else_gets_into_the_node_by_the_port_that_it_opens(start_chain: StartChain) -> None:
+async def test_other_programs_cannot_connect_to_the_nodes_port(start_chain: StartChain) -> None:
     """The node accepts WebSocket connections from every page, because its port does not check the origin."""
     from websockets.asyncio.client import connect
     from websockets.exceptions import WebSocketException
@@ -803,7 +803,7 @@ async def test_nobody_else_gets_into_the_node_by_the_port_that_it_opens(start_ch
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
-async def test_a_node_whose_door_is_shut_comes_to_rest_and_asks_no_more_who_is_there() -> None:
+async def test_a_node_without_free_descriptors_becomes_idle() -> None:
     """Without a free descriptor, accept(2) fails before it checks for connections. The node would then loop."""
     # Start many nodes at once, because an undisturbed start succeeds. In an earlier version, one in twenty used a core
     # forever.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T0 = 1_750_000_000
 
 
-def test_every_method_of_the_facts_answers(world: World, alice: Actor) -> None:
+def test_every_documented_method_responds(world: World, alice: Actor) -> None:
     receipt = alice.send("addGroup", world.hash_of(alice), "g", "", [], [])
     block, transaction = receipt["blockHash"].to_0x_hex(), receipt["transactionHash"].to_0x_hex()
     call = {"to": world.contract.address, "data": "0x8da5cb5b"}  # owner()
@@ -66,13 +66,13 @@ def test_every_method_of_the_facts_answers(world: World, alice: Actor) -> None:
         "nonsense",
     ],
 )
-def test_what_would_go_past_the_journal_or_does_not_exist_is_refused(world: World, method: str) -> None:
+def test_methods_that_bypass_the_journal_and_unknown_methods_are_rejected(world: World, method: str) -> None:
     error = world.request(method)["error"]
     assert error["code"] == -32601
     assert method in error["message"]
 
 
-def test_sending_without_a_signature_is_answered_with_the_next_step(world: World) -> None:
+def test_an_unsigned_transaction_is_rejected_with_the_fix(world: World) -> None:
     assert "eth_sendRawTransaction" in world.request("eth_sendTransaction", {})["error"]["message"]
 
 
@@ -90,7 +90,7 @@ def test_a_revert_has_code_3_and_the_errors_bytes(world: World) -> None:
 # --- JSON-RPC format -------------------------------------------------------------------------------------------------
 
 
-def test_a_batch_is_answered_in_order_with_its_ids(world: World) -> None:
+def test_the_responses_of_a_batch_are_in_order_with_its_ids(world: World) -> None:
     answers = world.rpc(
         [
             {"jsonrpc": "2.0", "id": "a", "method": "eth_chainId"},
@@ -118,11 +118,11 @@ def test_a_batch_is_answered_in_order_with_its_ids(world: World) -> None:
         ([{"id": 1, "method": "eth_chainId"}] * (MAX_RPC_BATCH + 1), -32600),
     ],
 )
-def test_a_malformed_request_is_told_what_is_wrong(world: World, body: Any, code: int) -> None:
+def test_the_error_for_a_malformed_request_describes_the_problem(world: World, body: Any, code: int) -> None:
     assert world.rpc(body)["error"]["code"] == code
 
 
-def test_notifications_get_no_answer(world: World) -> None:
+def test_notifications_have_no_response(world: World) -> None:
     assert world.rpc({"jsonrpc": "2.0", "method": "eth_chainId"}) is None
     assert world.rpc([{"jsonrpc": "2.0", "method": "eth_chainId"}]) is None
 
@@ -148,7 +148,7 @@ def refusal(wallet: Actor, **fields: Any) -> dict[str, Any]:
     return error
 
 
-def test_a_transaction_that_cannot_stand_is_refused_and_changes_nothing(world: World) -> None:
+def test_an_invalid_transaction_is_rejected_without_effect(world: World) -> None:
     wallet = world.wallet(ether=1)
     height = world.w3.eth.block_number
     assert "nonce too high" in refusal(wallet, nonce=1)["message"]
@@ -164,7 +164,7 @@ def test_a_transaction_that_cannot_stand_is_refused_and_changes_nothing(world: W
 
 
 @pytest.mark.parametrize("kind", ["legacy", "EIP-2930", "EIP-1559"])
-def test_all_three_kinds_are_taken(world: World, kind: str) -> None:
+def test_all_three_types_of_transactions_are_accepted(world: World, kind: str) -> None:
     wallet = world.wallet()
     fields: dict[str, Any] = {"to": wallet.address, "nonce": 0, "gas": 30_000, "chainId": 31337, "value": 0}
     if kind == "EIP-1559":
@@ -201,7 +201,7 @@ def test_estimates_see_the_clock_too(world: World, alice: Actor) -> None:
         assert alice.world_error(data) == ("UsageApiKeyExpired", 77)
 
 
-def test_events_are_delivered_before_the_sender_gets_an_answer(world: World) -> None:
+def test_events_are_delivered_before_the_sender_receives_a_response(world: World) -> None:
     wallet = world.wallet()
     raw = wallet.account.sign_transaction(
         wallet.transaction("newChainSecuredAccount", "", "")
@@ -217,7 +217,7 @@ def test_events_are_delivered_before_the_sender_gets_an_answer(world: World) -> 
     }
 
 
-def test_events_of_other_contracts_are_nobodys_business(world: World, alice: Actor) -> None:
+def test_events_of_other_contracts_are_ignored(world: World, alice: Actor) -> None:
     # Contract that logs the topic of AccountCreated: PUSH32 topic, PUSH0, PUSH0, LOG1.
     runtime = "7f" + keccak(text="AccountCreated(uint256,address,bool)").hex() + "5f5fa1"
     size = len(runtime) // 2
@@ -231,12 +231,12 @@ def test_events_of_other_contracts_are_nobodys_business(world: World, alice: Act
 
 @pytest.mark.parametrize("method", ["eth_accounts", "eth_call"])
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
-def test_numbers_that_json_does_not_have_are_refused_at_once(world: World, method: str, value: float) -> None:
+def test_numbers_that_json_cannot_represent_are_rejected(world: World, method: str, value: float) -> None:
     error = world.request(method, {"": [value]})["error"]
     assert (error["code"], error["message"]) == (-32602, f"params contain {value}, which JSON does not allow")
 
 
-def test_params_nested_deeper_than_the_node_reads_are_refused_at_once(world: World) -> None:
+def test_params_nested_too_deeply_for_the_node_are_rejected(world: World) -> None:
     def nested(depth: int) -> list[Any]:
         return [nested(depth - 1)] if depth else []
 
@@ -247,7 +247,7 @@ def test_params_nested_deeper_than_the_node_reads_are_refused_at_once(world: Wor
 
 
 @pytest.mark.parametrize("count", ["0x" + "f" * 64, "0x401", 2**70, 1025])
-def test_a_fee_history_of_more_blocks_than_a_node_answers_is_refused(world: World, count: Any) -> None:
+def test_a_fee_history_of_too_many_blocks_is_rejected(world: World, count: Any) -> None:
     node = world.chain.node_pid
     assert world.request("eth_feeHistory", count, "latest", [])["error"]["code"] == -32602
     assert "result" in world.request("eth_feeHistory", "0x400", "latest", [])
@@ -265,7 +265,7 @@ ENDLESS = "0x5b600056"
     [("0x7fffffffffffffff", []), (10**18, []), (None, ["latest", {}, {"gasLimit": "0x7fffffffffffffff"}])],
     ids=["text", "number", "a block with more"],
 )
-def test_a_call_without_end_ends_at_the_gas_that_public_nodes_allow(
+def test_an_endless_call_ends_at_the_gas_limit_of_public_nodes(
     world: World, method: str, gas: Any, more: list[Any]
 ) -> None:
     call = {"data": ENDLESS} | ({} if gas is None else {"gas": gas})
@@ -275,18 +275,18 @@ def test_a_call_without_end_ends_at_the_gas_that_public_nodes_allow(
     assert idle(world.chain.node_pid)
 
 
-def test_a_call_may_name_more_gas_than_there_is(world: World) -> None:
+def test_a_call_can_specify_more_gas_than_available(world: World) -> None:
     call = {"to": world.contract.address, "data": "0x8da5cb5b"}  # owner()
     assert world.request("eth_call", call | {"gas": "0x7fffffffffffffff"}) == world.request("eth_call", call)
 
 
 @pytest.mark.parametrize("gas", ["1_000_000_000_000", "0b1", "10", "0x", 1e18, "0x" + "f" * 65, [], "much"])
-def test_gas_in_a_spelling_of_its_own_is_refused(world: World, gas: Any) -> None:
+def test_gas_in_another_format_is_rejected(world: World, gas: Any) -> None:
     assert world.request("eth_call", {"data": ENDLESS, "gas": gas}, "latest")["error"]["code"] == -32602
 
 
 @pytest.mark.parametrize("percentiles", [[1e30], [50, 2**70], [-1.0], [1.0] * (MAX_FEE_HISTORY_PERCENTILES + 1)])
-def test_percentiles_that_are_none_are_refused(world: World, percentiles: list[float]) -> None:
+def test_invalid_percentiles_are_rejected(world: World, percentiles: list[float]) -> None:
     assert world.request("eth_feeHistory", "0x1", "latest", percentiles)["error"]["code"] == -32602
     assert "result" in world.request("eth_feeHistory", "0x1", "latest", [0, 12.5, 100])
     assert idle(world.chain.node_pid)
@@ -314,7 +314,7 @@ def ticks(pid: int) -> int:
 # --- size limits -----------------------------------------------------------------------------------------------------
 
 
-def test_a_transaction_longer_than_public_nodes_take_is_refused_before_it_is_read(world: World) -> None:
+def test_a_too_long_transaction_is_rejected_before_parsing(world: World) -> None:
     raw = "0x02fa3d0900" + "c0" * 4_000_000  # the event loop needed three seconds to parse 4,000,000 empty lists
     before = time.process_time()
     error = world.request("eth_sendRawTransaction", raw)["error"]
@@ -323,7 +323,7 @@ def test_a_transaction_longer_than_public_nodes_take_is_refused_before_it_is_rea
     assert time.process_time() - before < 1
 
 
-def test_the_answers_to_one_batch_are_bounded_together(world: World) -> None:
+def test_the_responses_of_a_batch_have_a_total_size_limit(world: World) -> None:
     reverts_with_a_megabyte = {"data": "0x63000f42406000fd"}
     call = {"method": "eth_call", "params": [reverts_with_a_megabyte, "latest"]}
     answers = world.rpc([{"id": number, **call} for number in range(30)])
@@ -334,7 +334,7 @@ def test_the_answers_to_one_batch_are_bounded_together(world: World) -> None:
     assert codes.index(-32003) <= MAX_RPC_RESPONSE_BYTES // 2_000_000 + 1, "those that fit are answered"
 
 
-def test_the_text_of_a_refused_method_is_cut(world: World) -> None:
+def test_the_name_of_a_rejected_method_is_shortened(world: World) -> None:
     assert len(world.request("x" * 1_000_000)["error"]["message"]) < 300
 
 
@@ -355,9 +355,7 @@ def emit(alice: Actor, to: str, count: int, size: int) -> Any:
 
 
 @pytest.mark.slow
-def test_a_query_for_very_many_logs_is_refused_as_by_providers_and_a_smaller_one_is_answered(
-    world: World, alice: Actor
-) -> None:
+def test_a_query_for_too_many_logs_is_rejected_like_by_providers(world: World, alice: Actor) -> None:
     to = emitter(alice)
     first, second = emit(alice, to, 9_000, 0), emit(alice, to, 1_001, 0)
     query = {"address": to, "fromBlock": hex(first), "toBlock": hex(second)}
@@ -373,7 +371,7 @@ def test_a_query_for_very_many_logs_is_refused_as_by_providers_and_a_smaller_one
 
 
 @pytest.mark.slow
-def test_an_answer_of_very_many_bytes_is_refused_and_the_connection_goes_on(world: World, alice: Actor) -> None:
+def test_a_too_large_response_is_rejected_and_the_connection_continues(world: World, alice: Actor) -> None:
     to = emitter(alice)
     blocks = [emit(alice, to, 110, 24_000) for _ in range(5)]  # 13.2 MB of data, and twice as much in hex
     query = {"address": to, "fromBlock": hex(blocks[0]), "toBlock": hex(blocks[-1])}

@@ -54,7 +54,7 @@ def check_answer(request: Any, answer: Any) -> None:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(bodies)
-def test_any_body_is_answered_by_the_protocol_and_changes_nothing(world: World, body: Any) -> None:
+def test_any_body_receives_a_json_rpc_response_without_effect(world: World, body: Any) -> None:
     before = world.chain._chain.head
     answer = world.rpc(body)
     json.dumps(answer)
@@ -77,7 +77,7 @@ def is_notification(request: Any) -> bool:
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300) | st.binary(max_size=120).map(lambda data: b"\x02" + data))
-def test_no_bytes_are_taken_for_a_transaction_that_nobody_signed(world: World, data: bytes) -> None:
+def test_random_bytes_are_never_accepted_as_a_transaction(world: World, data: bytes) -> None:
     before = world.chain._chain.head
     answer = world.request("eth_sendRawTransaction", "0x" + data.hex())
     assert answer["error"]["code"] < 0

@@ -134,7 +134,7 @@ ServerTriggered(uint256 value,*address sender)
 """.strip().splitlines()
 
 
-def test_every_function_of_the_facts_is_there_and_three_of_our_own() -> None:
+def test_every_documented_function_exists_and_three_others() -> None:
     declared = {contract.signature(entry) for entry in contract.abi() if entry["type"] == "function"}
     assert declared == set(FUNCTIONS) | OWN_FUNCTIONS
 
@@ -146,7 +146,7 @@ def test_a_function_has_the_selector_that_eth_utils_computes(signature: str) -> 
 
 
 @pytest.mark.parametrize("written", EVENTS)
-def test_an_event_has_the_fields_of_the_facts(written: str) -> None:
+def test_an_event_has_the_documented_fields(written: str) -> None:
     name, _, inside = written.rstrip(")").partition("(")
     fields = tuple(
         (field.split()[1], field.split()[0].removeprefix("*"), field.startswith("*")) for field in inside.split(",")
@@ -156,7 +156,7 @@ def test_an_event_has_the_fields_of_the_facts(written: str) -> None:
     assert contract.events()[topic].name == name
 
 
-def test_no_other_events_exist_but_those_of_the_diamond_itself() -> None:
+def test_the_only_other_events_are_those_of_the_diamond() -> None:
     others = {event.name for event in contract.events().values()} - {line.partition("(")[0] for line in EVENTS}
     assert others == {"DiamondCut", "OwnershipTransferred"}
 
@@ -173,7 +173,7 @@ def test_every_error_of_the_facts_decodes_with_its_arguments(errors: dict[bytes,
     assert declared == {name for name, _ in errors.values()}
 
 
-def test_reverts_of_the_language_and_unknown_ones_are_told_apart() -> None:
+def test_solidity_reverts_and_unknown_reverts_are_distinguished() -> None:
     from eth_abi import abi as eth_abi
 
     text = contract.decode_revert(abi, bytes.fromhex("08c379a0") + eth_abi.encode(["string"], ["no"]))
@@ -199,7 +199,7 @@ def test_selectors_of_the_shared_vectors_agree() -> None:
 
 
 @pytest.mark.slow
-def test_the_committed_artifacts_are_what_the_sources_compile_to() -> None:
+def test_the_committed_artifacts_equal_the_compiled_sources() -> None:
     from svcnb import tools
 
     if not tools.solc_fetched():
@@ -209,7 +209,7 @@ def test_the_committed_artifacts_are_what_the_sources_compile_to() -> None:
     assert compiler.as_text(compiled.interface) == contract.INTERFACE.read_text("utf-8")
 
 
-def test_the_artifacts_belong_to_the_sources_beside_them() -> None:
+def test_the_artifacts_match_the_sources() -> None:
     # This test needs no compiler, so a contract that changes without a new artifact fails on every machine.
     artifact = json.loads(compiler.ARTIFACT.read_text("utf-8"))
     interface = json.loads(contract.INTERFACE.read_text("utf-8"))

@@ -75,7 +75,7 @@ def written(connection: Connection, entries: list[Entry]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_whatever_happens_to_a_row_a_true_beginning_is_read_and_the_rest_set_aside(store, damage):
+def test_damaged_rows_are_moved_and_the_earlier_ones_are_used(store, damage):
     @given(payloads, st.data())
     def holds(pairs: list[tuple[str, bytes]], data: st.DataObject) -> None:
         entries = chained(pairs)
@@ -102,7 +102,7 @@ def test_whatever_happens_to_a_row_a_true_beginning_is_read_and_the_rest_set_asi
 
 
 @given(payloads, st.data())
-def test_a_dump_is_used_only_where_the_journal_goes_through_it(pairs: list[tuple[str, bytes]], data: st.DataObject):
+def test_a_dump_is_used_only_if_the_journal_contains_it(pairs: list[tuple[str, bytes]], data: st.DataObject):
     entries = chained(pairs)
     at = data.draw(st.integers(1, len(entries)))
     content = data.draw(st.binary(max_size=20))
@@ -124,7 +124,7 @@ def test_a_dump_is_used_only_where_the_journal_goes_through_it(pairs: list[tuple
 
 
 @given(st.binary(max_size=60), st.integers(0, 2**64), st.text(max_size=40))
-def test_a_snapshot_comes_back_whole_and_no_other_bytes_do(content: bytes, place: int, genesis: str):
+def test_only_the_bytes_of_a_snapshot_are_accepted(content: bytes, place: int, genesis: str):
     dump = Dump(place, b"\x03" * 32, 7, "0x" + "11" * 32, content)
     packed = journal.pack(dump, genesis)
     assert journal.unpack(packed, genesis) == dump
@@ -135,7 +135,7 @@ def test_a_snapshot_comes_back_whole_and_no_other_bytes_do(content: bytes, place
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_that_are_no_snapshot_are_refused_by_name(data: bytes):
+def test_bytes_that_are_not_a_snapshot_raise_the_right_error(data: bytes):
     with pytest.raises(journal.SnapshotUnusable):
         journal.unpack(data, "")
     with pytest.raises(journal.SnapshotUnusable):

@@ -41,7 +41,7 @@ def test_a_relayed_write_returns_what_the_function_returns(world: World) -> None
     assert world.run(world.chain.view("getAccountWalletAddress", KEY)) == ADMIN
 
 
-def test_parallel_writes_use_several_payers_and_each_gets_its_own_answer(world: World) -> None:
+def test_parallel_writes_use_several_payers_and_return_their_own_results(world: World) -> None:
     world.run(world.chain.write("newAccount", KEY, True, "n", "d", ADMIN))
 
     async def together() -> list[Any]:
@@ -75,7 +75,7 @@ def test_the_write_of_one_account_does_not_wait_for_all_those_of_another(world: 
     assert ended.index("modest") < 12
 
 
-def test_a_refused_write_is_named_and_costs_nothing(world: World) -> None:
+def test_a_rejected_write_has_a_named_error_and_no_cost(world: World) -> None:
     height = world.w3.eth.block_number
     with pytest.raises(ContractRevert) as seen:
         world.run(world.chain.write("addGroup", 404, "", "", [], []))
@@ -88,7 +88,7 @@ def test_a_refused_write_is_named_and_costs_nothing(world: World) -> None:
     assert world.w3.eth.block_number == height
 
 
-def test_calls_that_do_not_fit_are_refused_before_anything_is_asked(world: World) -> None:
+def test_calls_with_wrong_arguments_are_rejected_without_a_request(world: World) -> None:
     with pytest.raises(KeyError, match="addGroup"):
         world.run(world.chain.write("addGroups"))
     with pytest.raises(AbiError, match="addGroup"):
@@ -97,7 +97,7 @@ def test_calls_that_do_not_fit_are_refused_before_anything_is_asked(world: World
         world.run(world.chain.view("listGroups", -1, 0, 1))
 
 
-def test_a_view_may_ask_as_somebody_and_about_an_old_block(world: World) -> None:
+def test_a_view_can_have_a_sender_and_an_old_block(world: World) -> None:
     world.run(world.chain.write("newAccount", KEY, True, "n", "d", ADMIN))
     height = world.w3.eth.block_number
     assert world.run(world.chain.view("accountExistsAndIsMutable", KEY, sender=world.chain.payers[0])) is True
@@ -106,7 +106,7 @@ def test_a_view_may_ask_as_somebody_and_about_an_old_block(world: World) -> None
     assert world.run(world.chain.view("resolveApiKeyHash", KEY, block=height - 1))[0] == 0
 
 
-async def test_an_old_block_whose_state_is_gone_is_answered_like_the_latest(start_chain: StartChain) -> None:
+async def test_a_call_of_an_old_block_without_state_uses_the_latest_block(start_chain: StartChain) -> None:
     first = await start_chain()
     await first.write("newAccount", KEY, True, "n", "d", ADMIN)
     await first.stop()
@@ -126,7 +126,7 @@ def test_events_reach_every_listener_before_the_write_returns(world: World) -> N
     assert [(event.name, event.args["apiKeyHash"]) for event in world.events] == [("AccountCreated", KEY)]
 
 
-async def test_writes_outlive_whoever_asked_for_them(start_chain: StartChain) -> None:
+async def test_writes_complete_even_if_the_caller_disconnects(start_chain: StartChain) -> None:
     chain = await start_chain()
     node = chain._chain
     assert isinstance(node, LocalChain)
@@ -163,7 +163,7 @@ async def test_a_managed_write_waits_as_long_as_the_chain_would_let_it(start_cha
 # --- contract wallets -------------------------------------------------------------------------------------------------
 
 
-def test_a_contract_wallet_takes_its_owners_signature_and_no_other(world: World) -> None:
+def test_a_contract_wallet_accepts_only_its_owners_signature(world: World) -> None:
     owner, digest = Account.from_key("0x" + "42" * 32), keccak(text="something")
     wallet = world.run(world.chain.deploy_contract_wallet(owner.address))
     signature = bytes(owner.unsafe_sign_hash(digest).signature)
@@ -197,7 +197,7 @@ def deploy(world: World, runtime: str) -> str:
         ("00", False),  # no returned data
     ],
 )
-def test_the_answer_of_a_wallet_is_read_to_the_letter(world: World, runtime: str, accepted: bool) -> None:  # noqa: FBT001
+def test_only_the_exact_magic_value_is_accepted(world: World, runtime: str, accepted: bool) -> None:  # noqa: FBT001
     address = deploy(world, runtime)
     assert world.run(world.chain.is_valid_signature(address, b"\x00" * 32, b"")) is accepted
 
@@ -225,7 +225,7 @@ async def foreign_url() -> AsyncIterator[str]:
     await process.communicate()
 
 
-async def test_another_chain_serves_when_its_owner_has_ether(foreign_url: str) -> None:
+async def test_an_external_chain_works_if_the_owner_has_ether(foreign_url: str) -> None:
     settings = Settings.load({}, seed="own", chain_rpc=foreign_url, api_payers=1)
     custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
     connection, store = over_http(foreign_url), Store(None)
@@ -259,7 +259,7 @@ async def test_another_chain_serves_when_its_owner_has_ether(foreign_url: str) -
         store.close()
 
 
-async def test_a_chain_that_does_not_answer_is_unavailable_and_its_address_not_told(start_chain: StartChain) -> None:
+async def test_the_error_for_an_unreachable_chain_omits_its_address(start_chain: StartChain) -> None:
     with pytest.raises(ChainUnavailable) as seen:
         await start_chain(chain_rpc="http://127.0.0.1:9/secret-key")
     assert seen.value.status == 503

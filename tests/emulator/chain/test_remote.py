@@ -59,7 +59,7 @@ def node() -> Iterator[Node]:
     started.close()
 
 
-async def test_an_answer_that_makes_no_sense_does_not_end_the_watch_for_others_writes(
+async def test_an_invalid_response_does_not_end_the_polling(
     node: Node, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(remote, "_EVENT_POLL_S", 0.01)

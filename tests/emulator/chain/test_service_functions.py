@@ -24,7 +24,7 @@ def the_event(world: World, receipt: Any, name: str) -> dict[str, Any]:
     return dict(event["args"])
 
 
-def test_the_contract_starts_as_the_facts_say(world: World) -> None:
+def test_the_contract_has_the_documented_initial_state(world: World) -> None:
     owner = world.owner()
     assert owner.ask("owner") == owner.ask("configOperator") == owner.ask("pricingOperator") == owner.address
     assert owner.ask("getPricing", 1) == owner.ask("pricingAt", 1) == 1
@@ -85,7 +85,7 @@ ROWS: list[tuple[str, tuple[Any, ...], tuple[str, ...], str, str | None, dict[st
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
-def test_a_setting_is_changed_by_those_who_may_and_nobody_else(
+def test_only_permitted_senders_can_change_a_setting(
     world: World, row: tuple[str, tuple[Any, ...], tuple[str, ...], str, str | None, dict[str, Any]]
 ) -> None:
     function, arguments, who, refusal, event, fields = row
@@ -112,7 +112,7 @@ def test_a_setting_is_changed_by_those_who_may_and_nobody_else(
         ("diamondCut", ([], ZERO, b"")),
     ],
 )
-def test_the_owner_alone_may(world: World, function: str, arguments: tuple[Any, ...]) -> None:
+def test_only_the_owner_is_permitted(world: World, function: str, arguments: tuple[Any, ...]) -> None:
     owner = world.owner().address.lower()
     for actor in (world.wallet(), world.payer(), world.admin_payer()):
         assert actor.refused(function, *arguments) == ("NotContractOwner", actor.address.lower(), owner)
@@ -163,7 +163,7 @@ def test_a_payer_credits_and_debits_a_managed_account(world: World) -> None:
     assert payer.refused("debitApiKey", KEY, 7) == ("InsufficientBalance", KEY, 7)
 
 
-def test_charging_asks_for_the_role_then_access_then_the_master(world: World, alice: Actor) -> None:
+def test_a_charge_checks_the_role_then_the_access_then_the_master(world: World, alice: Actor) -> None:
     payer, operator, own = world.payer(), world.owner(), world.hash_of(alice)
     payer.send("newAccount", KEY, True, "", "", SOME)
     payer.send("setUsageApiKey", KEY, 77, 0, 0, "", "", False, False, False, [], [], [], [])
@@ -204,7 +204,7 @@ def test_ownership_moves_with_an_event(world: World) -> None:
     heir.send("serverTrigger", 1)
 
 
-def test_ether_sent_directly_is_refused(world: World) -> None:
+def test_ether_transfers_are_rejected(world: World) -> None:
     wallet = world.wallet()
     for data in ("0x", "0x12345678"):
         call = {"from": wallet.address, "to": world.contract.address, "value": 1, "data": data}
@@ -213,7 +213,7 @@ def test_ether_sent_directly_is_refused(world: World) -> None:
         assert wallet.world_error(seen.value.data) == ("DirectETHTransferNotAllowed",)
 
 
-def test_an_unknown_function_is_named(world: World) -> None:
+def test_the_error_for_an_unknown_function_contains_its_selector(world: World) -> None:
     wallet = world.wallet()
     with pytest.raises(ContractCustomError) as seen:
         world.w3.eth.call({"from": wallet.address, "to": world.contract.address, "data": "0x12345678"})  # type: ignore[typeddict-item]

@@ -47,7 +47,7 @@ def test_every_kind_is_read_as_eth_account_wrote_it(kind: str) -> None:
 
 
 @pytest.mark.parametrize("to", ["0x" + "2" * 40, None])
-def test_what_we_sign_eth_account_recovers(to: str | None) -> None:
+def test_eth_account_recovers_the_signer(to: str | None) -> None:
     raw = sign(SECRET, chain_id=31337, nonce=0, to=to, data=b"\x01" * 60, gas=10**6, max_fee=10**9, tip=2)
     assert Account.recover_transaction(raw).lower() == SENDER
     fields = TypedTransaction.from_bytes(HexBytes(raw)).as_dict()
@@ -75,7 +75,7 @@ def test_the_address_of_a_created_contract_follows_from_sender_and_nonce() -> No
 @pytest.mark.parametrize(
     "raw", [b"", b"\x03" + b"\xc0", b"\x04\xc0", b"\x02\xc0", b"\x02\x80", b"\x7f", b"\xc1\x80", b"\xff" * 9]
 )
-def test_what_is_no_transaction_of_a_known_kind_is_refused(raw: bytes) -> None:
+def test_unsupported_transactions_are_rejected(raw: bytes) -> None:
     with pytest.raises(TransactionInvalid):
         read(raw)
 

@@ -50,7 +50,7 @@ def test_payer_keys_follow_the_documented_paths():
     assert keys.owner_secret() == by_hand(ROOT, "v1/contract_owner", "svc_payer")
 
 
-def test_the_service_name_moves_action_and_payer_keys_and_leaves_wallets():
+def test_the_service_name_affects_action_and_payer_keys_but_not_wallets():
     ours, theirs = custody(), custody(service="acme")
     path = "v1/" + keccak(f"acme_action_{CID}".encode()).hex()
     assert theirs.action_secret(CID) == by_hand(ROOT, path, "acme_action")
@@ -73,13 +73,13 @@ def test_every_secret_is_a_private_key_and_none_serves_two_uses(path, payer):
     assert len(set(made)) == len(made)
 
 
-def test_an_action_key_follows_the_cid_and_nothing_else():
+def test_an_action_key_depends_only_on_the_cid():
     first, second = custody(seed=None), custody(seed=None)
     assert first.action_secret(CID) == second.action_secret(CID) != first.action_secret(CID + "x")
     assert first.action_secret("") != first.action_secret("\ud800"), "any text gives a key"
 
 
-def test_new_paths_are_uint256_and_never_come_twice():
+def test_new_paths_are_uint256_and_unique():
     keys = custody(seed=None)
     made = {keys.new_path() for _ in range(200)}
     assert len(made) == 200
@@ -97,12 +97,12 @@ def test_a_path_that_is_no_uint256_is_refused(path):
         custody().wallet_secret(path)
 
 
-def test_values_that_are_no_private_key_are_passed_over():
+def test_invalid_private_keys_are_skipped():
     good = (5).to_bytes(32, "big")
     assert first_secret([bytes(32), ORDER.to_bytes(32, "big"), b"\xff" * 32, good, b"\1" * 32]) == good
 
 
-def test_after_a_refused_candidate_the_counter_follows_the_path():
+def test_after_an_invalid_candidate_a_counter_is_appended_to_the_path():
     candidates = custody()._candidates("v1/p", "client")
     assert [next(candidates) for _ in range(3)] == [
         by_hand(ROOT, "v1/p", "client"),

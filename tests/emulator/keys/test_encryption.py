@@ -22,14 +22,14 @@ nonces = st.binary(min_size=12, max_size=12)
     ],
     ids=["test case 13", "test case 14"],
 )
-def test_the_published_vectors_of_aes_256_gcm_come_out(text, sealed):
+def test_the_results_match_the_published_vectors_of_aes_256_gcm(text, sealed):
     # McGrew and Viega, "The Galois/Counter Mode of Operation", appendix B: key and nonce consist of zeros.
     assert encrypt(bytes(32), text, bytes(12)) == "00" * 12 + sealed
     assert decrypt(bytes(32), "00" * 12 + sealed) == text
 
 
 @given(keys, nonces, texts)
-def test_what_was_encrypted_decrypts_to_itself_in_every_spelling_of_hex(key, nonce, text):
+def test_decryption_accepts_every_form_of_hex(key, nonce, text):
     made = encrypt(key, text, nonce)
     assert re.fullmatch("[0-9a-f]*", made)
     assert len(made) == 2 * (12 + len(text.encode()) + 16)
@@ -37,7 +37,7 @@ def test_what_was_encrypted_decrypts_to_itself_in_every_spelling_of_hex(key, non
 
 
 @given(texts, st.data())
-def test_one_flipped_bit_anywhere_is_noticed(text, data):
+def test_any_changed_bit_is_detected(text, data):
     raw = bytearray.fromhex(encrypt(KEY, text, NONCE))
     bit = data.draw(st.integers(0, 8 * len(raw) - 1))
     raw[bit // 8] ^= 1 << bit % 8
@@ -64,7 +64,7 @@ def test_another_wallet_cannot_decrypt(key):
         ("é" * 80, "not hex"),
     ],
 )
-def test_what_is_no_ciphertext_is_refused_with_its_reason(ciphertext, why):
+def test_an_invalid_ciphertext_is_rejected_with_the_reason(ciphertext, why):
     with pytest.raises(CipherError, match=why):
         decrypt(KEY, ciphertext)
 

@@ -43,7 +43,7 @@ def test_the_empty_seed_is_a_seed():
 
 
 @posix
-def test_folder_and_file_are_for_their_owner_alone_whatever_the_umask(tmp_path):
+def test_folder_and_file_are_private_with_any_umask(tmp_path):
     before = os.umask(0)
     try:
         load_root_secret(tmp_path / "state", None)
@@ -56,7 +56,7 @@ def test_folder_and_file_are_for_their_owner_alone_whatever_the_umask(tmp_path):
 
 @posix
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644, 0o666])
-def test_a_file_that_others_can_reach_is_refused_with_the_way_out(tmp_path, mode):
+def test_a_file_that_other_users_can_read_is_rejected_with_the_fix(tmp_path, mode):
     load_root_secret(tmp_path, None)
     (tmp_path / FILE_NAME).chmod(mode)
     with pytest.raises(RootSecretUnusable, match=rf"mode {mode:04o}\): run chmod 600 "):
@@ -92,7 +92,7 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path, damage):
     assert file.read_bytes() == left
 
 
-def test_something_else_in_the_files_place_is_refused(tmp_path):
+def test_a_folder_instead_of_the_file_is_rejected(tmp_path):
     (tmp_path / FILE_NAME).mkdir(mode=0o700)
     with pytest.raises(RootSecretUnusable):
         load_root_secret(tmp_path, None)
@@ -109,20 +109,20 @@ def test_another_seed_or_none_is_noticed(tmp_path):
         load_root_secret(tmp_path / "random", "one")
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+def test_the_error_for_a_folder_that_cannot_be_created_contains_its_path(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RootSecretUnusable, match="use a writable state folder"):
         load_root_secret(tmp_path / "file" / "state", None)
 
 
-def test_starts_at_once_agree_on_one_secret(tmp_path):
+def test_concurrent_starts_use_the_same_secret(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         made = set(pool.map(lambda _: load_root_secret(tmp_path, None), range(32)))
     assert len(made) == 1
     assert [file.name for file in tmp_path.iterdir()] == [FILE_NAME]
 
 
-def test_two_processes_at_once_agree_on_one_secret(tmp_path):
+def test_two_concurrent_processes_use_the_same_secret(tmp_path):
     code = (
         "import sys, pathlib; from svcnb.emulator.keys.root import load_root_secret as load;"
         "print('ready', flush=True); sys.stdin.readline(); print(load(pathlib.Path(sys.argv[1]), None).hex())"

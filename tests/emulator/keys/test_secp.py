@@ -18,7 +18,7 @@ def test_addresses_and_public_keys_agree_with_another_library(secret):
     assert compressed_public_key(secret) == "0x" + PrivateKey(secret).public_key.to_compressed_bytes().hex()
 
 
-def test_the_address_of_the_best_known_key_is_as_published():
+def test_the_address_of_private_key_1_is_correct():
     # Private key 1, whose public key is the generator point.
     assert address_of((1).to_bytes(32, "big")) == "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf"
     assert compressed_public_key((1).to_bytes(32, "big")) == (
@@ -31,7 +31,7 @@ def test_the_address_of_the_best_known_key_is_as_published():
     [b"", b"\1" * 31, b"\1" * 33, bytes(32), ORDER.to_bytes(32, "big"), b"\xff" * 32],
     ids=["empty", "31 bytes", "33 bytes", "zero", "the order", "beyond the order"],
 )
-def test_what_is_no_private_key_is_refused_without_being_shown(no_secret):
+def test_an_invalid_private_key_is_rejected_and_not_shown(no_secret):
     assert not is_secret(no_secret)
     for function in (address_of, compressed_public_key):
         with pytest.raises(ValueError, match="invalid secp256k1 private key") as caught:

@@ -109,7 +109,7 @@ def test_bytes_that_are_no_encoding_are_refused(codec: Codec, kind: str, data: b
 
 
 @both_codecs
-def test_bytes_that_are_no_text_do_not_stop_a_reader(codec: Codec) -> None:
+def test_invalid_utf_8_in_a_string_causes_no_error(codec: Codec) -> None:
     encoded = eth_abi.encode(["bytes"], [b"ok\xff"])
     assert codec.decode(["string"], encoded) == ("ok\ufffd",)
 

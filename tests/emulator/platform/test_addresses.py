@@ -32,7 +32,7 @@ def test_addresses_of_the_public_internet_are_public(address: str):
         "2002:7f00:1::", "2002:808:808::1", "2001::1", "100::1",
     ],
 )  # fmt: skip
-def test_every_other_address_is_not(address: str):
+def test_all_other_addresses_are_rejected(address: str):
     assert not is_public(address)
 
 
@@ -57,7 +57,7 @@ def test_another_form_is_refused_with_examples(text: str):
         AllowedAddress.parse(text)
 
 
-def test_the_setting_takes_a_list_and_from_the_environment_a_text_with_commas():
+def test_the_setting_accepts_a_list_or_comma_separated_text():
     expected = (("127.0.0.1", 8545), ("::1", 80))
     assert Settings.load({}, allow_address=["127.0.0.1:8545", "[::1]:80"]).allow_address == expected
     assert Settings.load({"SVC_ALLOW_ADDRESS": "127.0.0.1:8545, [::1]:80,"}).allow_address == expected
@@ -96,12 +96,12 @@ async def test_of_the_emulator_itself_only_the_api_the_chain_and_webhooks_are_re
             await policy.check("me.example", 8000, path)
 
 
-def test_an_address_of_this_machine_is_its_own_whatever_kind_it_is_of():
+def test_all_addresses_of_this_machine_are_recognised():
     assert all(is_own(getattr(ip := ipaddress.ip_address(each), "ipv4_mapped", None) or ip) for each in own_addresses())
     assert not is_own(ipaddress.ip_address("93.184.215.14"))
 
 
-async def test_an_address_that_is_allowed_with_a_port_is_open_on_that_port_alone():
+async def test_an_address_with_a_port_is_allowed_only_on_that_port():
     async def resolver(host: str, _port: int) -> list[str]:
         return [host]
 

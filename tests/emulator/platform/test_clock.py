@@ -51,7 +51,7 @@ def interrupted(work: Callable[[], Any], at: int, change: Callable[[], None]) ->
 
 
 @pytest.mark.parametrize("question", ["now", "now_s", "state", "offset_s"])
-def test_whoever_reads_the_time_while_it_is_set_sees_it_before_or_after_and_no_mixture(question: str) -> None:
+def test_concurrent_reads_of_the_clock_are_consistent(question: str) -> None:
     # Python 3.12 reports no instructions of the first call after the request for them.
     interrupted(Clock().now, 0, lambda: None)
     at, more = 0, True

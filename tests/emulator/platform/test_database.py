@@ -34,14 +34,14 @@ def names(connection: Connection) -> list[str]:
         return connection.column("SELECT name FROM things ORDER BY n")
 
 
-def test_values_have_names_and_everything_else_stays_as_it_is_written(connection: Connection) -> None:
+def test_named_parameters_are_replaced_and_other_text_is_unchanged(connection: Connection) -> None:
     with connection.transaction():
         connection.insert("things", n=1, name="50 % of :name", size=0.5)
         read = "SELECT name, ':name', '100 %', CAST(:n AS INTEGER) % 4 FROM things WHERE name LIKE '50 %' AND n < :n"
         assert connection.rows(read, n=7) == [("50 % of :name", ":name", "100 %", 3)]
 
 
-def test_rows_come_as_tuples_by_name_by_column_and_alone(connection: Connection) -> None:
+def test_rows_are_available_in_all_formats(connection: Connection) -> None:
     with connection.transaction():
         connection.each(inserting("things", ["n", "name"]), [{"n": n, "name": f"thing {n}"} for n in range(3)])
         every = "SELECT n, name FROM things ORDER BY n"
@@ -63,7 +63,7 @@ def test_rows_come_as_tuples_by_name_by_column_and_alone(connection: Connection)
         ]
 
 
-def test_what_raises_in_a_transaction_is_not_kept(connection: Connection) -> None:
+def test_a_transaction_with_an_error_is_rolled_back(connection: Connection) -> None:
     def fail() -> None:
         with connection.transaction():
             connection.insert("things", n=1, name="lost")
@@ -74,7 +74,7 @@ def test_what_raises_in_a_transaction_is_not_kept(connection: Connection) -> Non
     assert names(connection) == []
 
 
-def test_what_raises_in_a_savepoint_is_undone_alone_at_any_depth(connection: Connection) -> None:
+def test_a_savepoint_with_an_error_is_rolled_back_at_any_depth(connection: Connection) -> None:
     with connection.transaction():
         connection.insert("things", n=1, name="outside")
         with connection.savepoint():
@@ -85,7 +85,7 @@ def test_what_raises_in_a_savepoint_is_undone_alone_at_any_depth(connection: Con
     assert names(connection) == ["outside", "first", "after it"]
 
 
-def test_errors_tell_the_statement_from_the_state_of_the_database(connection: Connection) -> None:
+def test_errors_distinguish_the_statement_from_the_database(connection: Connection) -> None:
     twice = [{"n": 1, "name": "the secret"}] * 2
     with pytest.raises(ConstraintBroken) as broken, connection.transaction():
         connection.each(inserting("things", ["n", "name"]), twice)
@@ -95,9 +95,7 @@ def test_errors_tell_the_statement_from_the_state_of_the_database(connection: Co
     assert names(connection) == []
 
 
-def test_what_holds_a_file_for_long_is_no_fault_of_the_statement(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_database_is_a_temporary_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("svcnb.emulator.platform.database._BUSY_S", 0.01)
     connection = SqliteConnection(str(tmp_path / "held.db"))
     holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)
@@ -132,7 +130,7 @@ def test_an_address_is_shown_without_its_password(url: str | None, shown: str) -
 @pytest.mark.parametrize(
     ("url", "path"), [("sqlite:////a/b.db", "/a/b.db"), ("sqlite:///b.db", "b.db"), ("sqlite://", None)]
 )
-def test_the_path_of_a_file_stands_behind_the_third_slash(url: str, path: str | None) -> None:
+def test_the_path_of_a_file_begins_after_the_third_slash(url: str, path: str | None) -> None:
     assert Address(url).path == path
 
 
@@ -148,7 +146,7 @@ def test_the_path_of_a_file_stands_behind_the_third_slash(url: str, path: str | 
         "postgresql://[hidden/name",
     ],
 )
-def test_what_is_no_address_is_refused_without_repeating_it(url: str) -> None:
+def test_an_invalid_url_is_rejected_without_its_text(url: str) -> None:
     with pytest.raises(AddressUnusable) as caught:
         Address(url)
     assert "hidden" not in "".join(traceback.format_exception(caught.value))

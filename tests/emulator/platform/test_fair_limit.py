@@ -22,7 +22,7 @@ async def test_one_account_never_has_more_than_its_part():
     await waiting
 
 
-async def test_who_has_least_is_served_first():
+async def test_the_account_with_the_smallest_amount_is_served_first():
     limit = FairLimit(2, 2, PATIENCE_S)
     await limit.take("greedy")
     await limit.take("greedy")
@@ -42,7 +42,7 @@ async def test_who_has_least_is_served_first():
         task.cancel()
 
 
-async def test_waiting_ends_with_an_error_and_takes_nothing():
+async def test_a_timeout_is_an_error_and_acquires_nothing():
     limit = FairLimit(1, 1, 0.01)
     await limit.take("a")
     with pytest.raises(LimitReached, match=r"within 0\.01 seconds"):
@@ -52,7 +52,7 @@ async def test_waiting_ends_with_an_error_and_takes_nothing():
     await limit.take("b")
 
 
-async def test_who_is_cancelled_gives_its_turn_to_the_next():
+async def test_a_cancelled_caller_lets_the_next_one_continue():
     limit = FairLimit(1, 1, PATIENCE_S)
     await limit.take("a")
     first, second = asyncio.ensure_future(limit.take("b")), asyncio.ensure_future(limit.take("c"))
@@ -63,7 +63,7 @@ async def test_who_is_cancelled_gives_its_turn_to_the_next():
     assert limit.held == 1
 
 
-async def test_what_exceeds_a_part_counts_as_the_part():
+async def test_an_amount_above_the_maximum_is_reduced_to_the_maximum():
     limit = FairLimit(100, 50, PATIENCE_S)
     async with limit.hold("a", 80):
         assert limit.held == 50

@@ -10,7 +10,7 @@ import pytest
 from svcnb.emulator.platform.json_rpc import over_http
 
 
-async def test_a_request_whose_caller_was_cancelled_ends_in_good_order():
+async def test_a_request_of_a_cancelled_caller_completes():
     came, may_answer, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
     was_left: list[bool] = []
 

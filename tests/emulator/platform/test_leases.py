@@ -25,7 +25,7 @@ def taking(name: str) -> Callable[..., bool]:
     return partial(take, name=name)
 
 
-async def test_what_one_server_holds_another_does_not_get(servers: list[Store]) -> None:
+async def test_a_lease_of_one_server_is_not_available_to_another(servers: list[Store]) -> None:
     first, second = servers
     assert await first.run(taking("thing"))
     assert await first.run(taking("thing"))  # the server still has the lease
@@ -47,7 +47,7 @@ async def test_what_a_server_held_is_free_once_it_is_gone(servers: list[Store]) 
             await asyncio.sleep(0.01)
 
 
-async def test_a_server_whose_connection_breaks_is_told_once_and_connects_again(servers: list[Store]) -> None:
+async def test_a_lost_connection_is_reported_once_and_restored(servers: list[Store]) -> None:
     first, second = servers
     assert await first.run(taking("thing"))
     backend = await first.run(lambda connection: connection.value("SELECT pg_backend_pid()"))
@@ -59,7 +59,7 @@ async def test_a_server_whose_connection_breaks_is_told_once_and_connects_again(
     assert not await first.run(taking("thing"))
 
 
-async def test_transactions_of_servers_come_one_after_another(servers: list[Store]) -> None:
+async def test_transactions_of_servers_run_in_sequence(servers: list[Store]) -> None:
     await servers[0].run(lambda connection: connection.run("CREATE TABLE counter (n integer)"))
     await servers[0].run(lambda connection: connection.insert("counter", n=0))
 
@@ -94,7 +94,7 @@ async def test_waiting_for_a_lease_ends_when_it_is_given_back(servers: list[Stor
 
 
 @pytest.mark.slow
-async def test_a_server_that_is_alone_holds_everything() -> None:
+async def test_a_single_server_has_every_lease() -> None:
     store = Store()
     try:
         assert await store.run(taking("thing"))

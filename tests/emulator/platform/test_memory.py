@@ -46,7 +46,7 @@ async def test_a_large_idle_process_collects_garbage_and_gives_freed_memory_back
     assert (ring() is None) is collected
 
 
-async def test_a_process_that_is_about_as_small_as_ever_is_left_alone():
+async def test_a_process_that_has_not_grown_releases_nothing():
     sizes = iter([100 * 2**20, 90 * 2**20, 90 * 2**20 + GROWN_BYTES - 1])
     given_back: list[bool] = []
     keeper = MemoryKeeper(resident=lambda: next(sizes), release=lambda: given_back.append(True))
@@ -55,7 +55,7 @@ async def test_a_process_that_is_about_as_small_as_ever_is_left_alone():
     assert given_back == []
 
 
-async def test_nothing_happens_where_the_system_does_not_tell_the_size():
+async def test_without_a_known_size_nothing_is_released():
     given_back: list[bool] = []
     await MemoryKeeper(resident=lambda: None, release=lambda: given_back.append(True)).look()
     assert given_back == []

@@ -129,7 +129,7 @@ def test_states_of_every_version_are_opened(dump, tmp_path) -> None:
     assert balances(f"sqlite:///{tmp_path / 'state.db'}")[0][:2] == ("0xa", 7)
 
 
-def test_today_s_state_has_a_dump_among_those_that_are_opened() -> None:
+def test_a_stored_example_of_the_current_version_exists() -> None:
     assert f"state-version-{STATE.current}" in {dump.stem for dump in STATES}
 
 
@@ -276,7 +276,7 @@ def test_a_newer_pending_mint_is_refused_and_kept(tmp_path, monkeypatch) -> None
     assert len(list((tmp_path / "pending").iterdir())) == 1
 
 
-def test_steps_run_in_order_and_a_gap_is_refused() -> None:
+def test_steps_run_in_order_and_a_missing_step_is_an_error() -> None:
     schema: Schema[list[int]] = Schema("thing", 4, {2: lambda seen: [*seen, 2], 3: lambda seen: [*seen, 3]})
     assert schema.migrate([], 2) == [2, 3]
     assert not schema.needs_migration(4, "here")

@@ -34,7 +34,7 @@ def test_accounts_take_turns():
     assert [each for each in order if each != "neighbour"] == [f"greedy {n}" for n in range(50)]
 
 
-async def test_a_piece_that_nobody_waits_for_is_not_done():
+async def test_a_task_of_a_cancelled_caller_does_not_run():
     begun, release = threading.Event(), threading.Event()
     done: list[int] = []
 
@@ -56,7 +56,7 @@ async def test_a_piece_that_nobody_waits_for_is_not_done():
     assert done == [2]
 
 
-async def test_an_error_reaches_whoever_waits():
+async def test_an_error_is_raised_in_the_caller():
     with pytest.raises(ZeroDivisionError):
         await offload(lambda: 1 / 0)
 

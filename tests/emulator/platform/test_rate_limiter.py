@@ -30,7 +30,7 @@ def servers(postgres_url: str) -> Iterator[list[Store]]:
         store.close()
 
 
-async def test_a_window_takes_its_limit_and_slides(store: Store) -> None:
+async def test_a_window_accepts_its_limit_and_slides(store: Store) -> None:
     limiter, other = RateLimiter("post", 3, store), RateLimiter("something else", 3, store)
     for moment in (0.0, 1.0, 2.0):
         assert await limiter.admit("a", moment) is None
@@ -46,7 +46,7 @@ def coming(who: str, now: float) -> Callable[[Connection], float | None]:
     return partial(admit, what="post", who=who, limit=3, now=now)
 
 
-async def test_who_does_not_come_again_leaves_nothing_behind(store: Store) -> None:
+async def test_rows_of_inactive_callers_are_deleted(store: Store) -> None:
     for number in range(20):
         await store.run(coming(f"once {number}", float(number)))
     await store.run(coming("later", 1_000.0))
@@ -54,7 +54,7 @@ async def test_who_does_not_come_again_leaves_nothing_behind(store: Store) -> No
     assert rows == 1
 
 
-async def test_servers_admit_together_what_one_would(servers: list[Store]) -> None:
+async def test_servers_together_admit_as_many_calls_as_one(servers: list[Store]) -> None:
     limits = [PostLimit(10, "ip_rate_limited", "address", "--option", store) for store in servers]
     posts = [limits[n % 3].count("1.2.3.4", 100.0) for n in range(30)]
     answers = await asyncio.gather(*posts, return_exceptions=True)
@@ -65,7 +65,7 @@ async def test_servers_admit_together_what_one_would(servers: list[Store]) -> No
     }
 
 
-async def test_servers_let_an_address_create_together_what_one_would(servers: list[Store]) -> None:
+async def test_servers_together_limit_new_accounts_like_one(servers: list[Store]) -> None:
     limiters = [RateLimiter("new_account", 4, store) for store in servers]
     taken = await asyncio.gather(*(limiters[n % 3].admit("1.2.3.4", 100.0) for n in range(12)))
     waits = [wait for wait in taken if wait is not None]

@@ -37,7 +37,7 @@ class Asked:
         return self.works
 
 
-async def test_a_busy_process_that_answered_a_moment_ago_keeps_nobody_waiting(process: int) -> None:
+async def test_a_recent_result_is_used_while_the_process_is_busy(process: int) -> None:
     ask, now = Asked(), [0.0]
     reachable = Reachable(ask, clock=lambda: now[0])
     ask.may_answer.set()
@@ -48,7 +48,7 @@ async def test_a_busy_process_that_answered_a_moment_ago_keeps_nobody_waiting(pr
     await reachable.close()
 
 
-async def test_an_old_answer_does_not_count(process: int) -> None:
+async def test_an_old_result_is_not_used(process: int) -> None:
     ask, now = Asked(), [0.0]
     reachable = Reachable(ask, clock=lambda: now[0])
     ask.may_answer.set()
@@ -58,7 +58,7 @@ async def test_an_old_answer_does_not_count(process: int) -> None:
     assert not await reachable.now(process)
 
 
-async def test_one_question_serves_all_who_ask_at_the_same_time(process: int) -> None:
+async def test_concurrent_checks_share_one_result(process: int) -> None:
     ask = Asked()
     reachable = Reachable(ask)
     asked = [asyncio.create_task(reachable.now(process)) for _ in range(5)]
@@ -69,7 +69,7 @@ async def test_one_question_serves_all_who_ask_at_the_same_time(process: int) ->
     assert ask.count == 1
 
 
-async def test_a_process_that_is_stopped_does_not_work_whatever_it_answered(process: int) -> None:
+async def test_a_stopped_process_is_not_reachable(process: int) -> None:
     ask = Asked()
     ask.may_answer.set()
     reachable = Reachable(ask)
@@ -81,7 +81,7 @@ async def test_a_process_that_is_stopped_does_not_work_whatever_it_answered(proc
     os.kill(process, signal.SIGCONT)
 
 
-async def test_a_process_that_is_unknown_or_gone_is_asked_every_time() -> None:
+async def test_an_unknown_process_is_checked_every_time() -> None:
     ask = Asked()
     ask.may_answer.set()
     reachable = Reachable(ask)

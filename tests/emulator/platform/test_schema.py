@@ -41,7 +41,7 @@ def shape(path: Path) -> dict[str, Any]:
         return found
 
 
-def test_a_state_that_earlier_releases_made_has_the_tables_of_this_one(tmp_path: Path) -> None:
+def test_a_state_of_an_earlier_release_has_the_current_tables(tmp_path: Path) -> None:
     earlier, fresh = tmp_path / "earlier.db", tmp_path / "fresh.db"
     with closing(sqlite3.connect(earlier)) as connection:
         connection.executescript(EARLIER.read_text())
@@ -49,7 +49,7 @@ def test_a_state_that_earlier_releases_made_has_the_tables_of_this_one(tmp_path:
     assert shape(fresh) == shape(earlier)
 
 
-def test_what_earlier_releases_kept_is_opened_and_stays(tmp_path: Path) -> None:
+def test_states_of_earlier_releases_open_and_keep_their_data(tmp_path: Path) -> None:
     earlier = tmp_path / "earlier.db"
     with closing(sqlite3.connect(earlier)) as connection, connection:
         connection.executescript(EARLIER.read_text())

@@ -31,7 +31,7 @@ def _fail(connection: Connection) -> None:
     raise KeyError("on purpose")
 
 
-async def test_a_function_that_raises_leaves_nothing_behind(store: Store) -> None:
+async def test_a_function_that_raises_changes_nothing(store: Store) -> None:
     with pytest.raises(KeyError, match="on purpose"):
         await store.run(_fail)
     assert await store.run(lambda connection: get_meta(connection, "half")) is None
@@ -50,13 +50,13 @@ async def test_a_failure_in_a_shared_commit_undoes_only_itself(store: Store) -> 
     assert await store.run(lambda connection: get_meta(connection, "half")) is None
 
 
-async def test_a_broken_constraint_is_told_to_the_code_that_broke_it(store: Store) -> None:
+async def test_a_violated_constraint_is_raised_in_its_caller(store: Store) -> None:
     await store.run(lambda connection: connection.insert("meta", name="once", value="1"))
     with pytest.raises(ConstraintBroken):
         await store.run(lambda connection: connection.insert("meta", name="once", value="1"))
 
 
-async def test_database_trouble_is_a_503_that_charges_nothing(store: Store) -> None:
+async def test_a_database_failure_is_503_and_free(store: Store) -> None:
     with pytest.raises(StoreUnavailable) as caught:
         await store.run(lambda connection: connection.rows("SELECT * FROM nowhere"))
     assert caught.value.status == 503
@@ -96,7 +96,7 @@ async def test_a_database_of_another_kind_is_refused() -> None:
         Store("mysql://somewhere/name")
 
 
-async def test_text_of_users_comes_back_as_it_was_given(store: Store) -> None:
+async def test_text_of_users_is_returned_unchanged(store: Store) -> None:
     texts = ["", "plain", "nul \0 in it", "\\0", "\\", "\\\0", "\\\\0\0\\", "\u20ac"]
 
     def work(connection: Connection) -> list[str | None]:
@@ -111,7 +111,7 @@ async def test_text_of_users_comes_back_as_it_was_given(store: Store) -> None:
 # --- no endless waits ------------------------------------------------------------------------------------------------
 
 
-async def test_what_comes_after_the_end_fails_and_does_not_wait(store: Store) -> None:
+async def test_calls_after_the_close_fail_immediately(store: Store) -> None:
     await store.run(lambda connection: set_meta(connection, "kept", "yes"))
     store.close()
     with pytest.raises(StoreUnavailable, match="closed"):
@@ -122,7 +122,7 @@ async def test_what_comes_after_the_end_fails_and_does_not_wait(store: Store) ->
     store.close()  # a second call has no effect
 
 
-def test_what_another_thread_does_in_memory_is_finished_before_the_end() -> None:
+def test_the_close_waits_for_a_function_in_another_thread() -> None:
     store = Store()
     began, gate = threading.Event(), threading.Event()
 
@@ -142,7 +142,7 @@ def test_what_another_thread_does_in_memory_is_finished_before_the_end() -> None
         ending.result(60)
 
 
-async def test_what_was_queued_before_the_end_is_done(tmp_path: Path) -> None:
+async def test_queued_functions_run_before_the_close(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'state.db'}")
     works = [asyncio.ensure_future(store.run(partial(set_meta, name=f"row{n}", value=str(n)))) for n in range(50)]
     await asyncio.sleep(0)  # the functions wait in the queue
@@ -155,9 +155,7 @@ async def test_what_was_queued_before_the_end_is_done(tmp_path: Path) -> None:
     again.close()
 
 
-async def test_an_error_that_nobody_thought_of_reaches_those_it_concerns_and_the_thread_lives_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_unexpected_error_does_not_end_the_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(f"sqlite:///{tmp_path / 'state.db'}")
     broken = threading.Event()
 
@@ -204,7 +202,7 @@ def _refusing(store: Store) -> list[str]:
     ]
 
 
-async def test_a_statement_that_is_refused_for_good_is_told_from_a_database_that_needs_time(store: Store) -> None:
+async def test_permanent_and_temporary_errors_are_distinguished(store: Store) -> None:
     for statement in _refusing(store):
         await store.run(methodcaller("run", statement))
     with pytest.raises((StatementRefused, ConstraintBroken), match="refused"):
@@ -212,7 +210,7 @@ async def test_a_statement_that_is_refused_for_good_is_told_from_a_database_that
     assert await store.run(lambda connection: get_meta(connection, "schema_version"))
 
 
-async def test_errors_do_not_repeat_what_was_to_be_stored(store: Store) -> None:
+async def test_errors_do_not_contain_the_data_of_the_statement(store: Store) -> None:
     await store.run(lambda connection: connection.insert("meta", name="once", value="the secret"))
     with pytest.raises(ConstraintBroken) as caught:
         await store.run(lambda connection: connection.insert("meta", name="once", value="the secret"))
@@ -223,7 +221,7 @@ def _note(order: list[str], what: str, _: Connection) -> None:
     order.append(what)
 
 
-async def test_long_work_leaves_the_event_loop_free_and_what_follows_keeps_its_order(store: Store) -> None:
+async def test_long_work_does_not_block_the_event_loop_and_keeps_the_order(store: Store) -> None:
     order: list[str] = []
     begun, go_on = threading.Event(), threading.Event()
 

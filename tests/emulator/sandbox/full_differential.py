@@ -17,7 +17,7 @@ brief = importlib.import_module("tests.emulator.sandbox.test_differential")
 
 
 @pytest.mark.parametrize("engine", ["fast", "auto"])
-def test_an_action_answers_the_same_on_every_engine(program: Any, engine: str, on_both: Any):
+def test_an_action_has_the_same_result_on_every_engine(program: Any, engine: str, on_both: Any):
     pair = on_both(program.source, brief.PARAMS, engine)
     trapped = engine == "fast" and program.title in brief.TRAPPED
     assert pair.trapped if trapped else pair.same, (pair.v8, pair.other)
@@ -25,7 +25,7 @@ def test_an_action_answers_the_same_on_every_engine(program: Any, engine: str, o
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(brief.expressions(), min_size=20, max_size=30))
-def test_random_programs_answer_the_same_on_both_engines(on_both: Any, parts: list[str]):
+def test_random_programs_have_the_same_results_on_both_engines(on_both: Any, parts: list[str]):
     brief.check(on_both, parts)
 
 

@@ -46,7 +46,7 @@ def test_an_uncaught_error_carries_name_and_message_and_at_least_one_line_of_the
     ("thrown", "text"),
     [("'just text'", "just text"), ("5", "5"), ("undefined", "undefined"), ("({ code: 7 })", "{ code: 7 }")],
 )
-def test_a_thrown_value_that_is_no_error_is_shown(thrown: str, text: str, room: Any):
+def test_a_thrown_value_that_is_not_an_error_is_shown(thrown: str, text: str, room: Any):
     assert room.error(f"async function main() {{ throw {thrown}; }}") == f"Uncaught (in promise) {text}"
 
 

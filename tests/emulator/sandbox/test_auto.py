@@ -45,7 +45,7 @@ def engine_processes(room: Any) -> Iterator[Any]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the processor's time is counted for each thread")
-def test_a_run_that_waits_for_the_processor_stays_where_it_is(room: Any, engine_processes: Any):
+def test_a_run_that_waits_for_the_processor_stays_on_its_engine(room: Any, engine_processes: Any):
     host = room.host()
     answer = host.get_action_private_key
 
@@ -63,7 +63,7 @@ def test_a_run_that_waits_for_the_processor_stays_where_it_is(room: Any, engine_
     assert outcome.trace.engine == "fast", outcome.trace.as_dict()
 
 
-def test_work_that_v8_does_sooner_goes_there_and_so_does_its_source_from_then_on(room: Any):
+def test_long_work_moves_to_v8_with_all_later_runs_of_its_source(room: Any):
     first, second = (room.run(WORKING, {"rounds": rounds}) for rounds in (20_000_000, 1))
     assert first.ok
     assert (first.trace.engine, second.trace.engine) == ("v8", "v8")
@@ -94,7 +94,7 @@ def test_a_request_is_not_made_again_when_the_run_is_repeated(room: Any, site: A
     assert [path for _, path, _, _ in site.seen] == ["/price"]
 
 
-def test_a_request_that_goes_on_meanwhile_can_be_aborted_in_the_repetition(room: Any, site: Any, open_network: Any):
+def test_a_request_in_progress_can_be_aborted_in_the_repetition(room: Any, site: Any, open_network: Any):
     source = """const main = async ({ url }) => {
       const stop = new AbortController();
       const silent = fetch(url + '/silent', { signal: stop.signal }).then(() => 'answered', (error) => error.name);
@@ -107,7 +107,7 @@ def test_a_request_that_goes_on_meanwhile_can_be_aborted_in_the_repetition(room:
     assert outcome.trace.engine == "v8"
 
 
-def test_v8_holds_no_process_while_it_is_not_in_use(
+def test_v8_has_no_process_while_it_is_not_in_use(
     new_room: Callable[..., Any], live_isolates: Callable[[], dict[int, int]], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pool, "_CALM_S", 0.5)
@@ -121,7 +121,7 @@ def test_v8_holds_no_process_while_it_is_not_in_use(
     assert room.engine._v8._pool._host.pid == spawner
 
 
-def test_an_engine_without_runs_holds_no_process_until_the_next_run(
+def test_an_idle_engine_has_no_process_until_the_next_run(
     new_room: Callable[..., Any], live_isolates: Callable[[], dict[int, int]], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pool, "_CALM_S", 0.1)

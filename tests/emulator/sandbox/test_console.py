@@ -40,12 +40,12 @@ def test_all_five_methods_append_one_line_each_to_the_same_log(room: Any):
     assert room.run(source).logs == "log [ 1 ]\ninfo [ 1 ]\ndebug [ 1 ]\nwarn [ 1 ]\nerror [ 1 ]\n"
 
 
-def test_lines_stand_in_the_order_in_which_they_were_written(room: Any):
+def test_lines_are_in_the_order_of_the_calls(room: Any):
     source = "const main = async () => { console.log(1); await null; console.warn(2); setTimeout(() => 0); console.error(3); }"
     assert room.run(source).logs == "1\n2\n3\n"
 
 
-def test_the_log_may_fill_its_limit_to_the_byte_and_the_next_line_throws_inside_the_action(room: Any):
+def test_the_line_that_exceeds_the_log_limit_throws_in_the_action(room: Any):
     source = (
         "const main = () => { console.log('é'.repeat(49)); try { console.log(); return 'fits'; }"
         " catch (e) { return [e.constructor === Error, e.message]; } }"

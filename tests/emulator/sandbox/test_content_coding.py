@@ -81,7 +81,7 @@ def bomb() -> Iterator[str]:
     thread.join()
 
 
-async def test_an_answer_that_grows_is_given_up_at_its_limit(bomb: str) -> None:
+async def test_a_response_is_discarded_at_its_size_limit(bomb: str) -> None:
     network = Network(addresses=AddressPolicy([AllowedAddress("127.0.0.1", None)]))
     limits = LIMITS._replace(max_fetch_bytes=4_000_000)
 

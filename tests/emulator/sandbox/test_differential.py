@@ -66,7 +66,7 @@ def test_at_least_three_hundred_actions_are_compared(programs: Any):
     assert {program.title for program in programs} >= TRAPPED
 
 
-def test_an_action_answers_the_same_on_both_engines(program: Any, on_both: Any):
+def test_an_action_has_the_same_result_on_both_engines(program: Any, on_both: Any):
     pair = on_both(program.source, PARAMS)
     assert pair.trapped if program.title in TRAPPED else pair.same, (pair.v8, pair.other)
 
@@ -175,7 +175,7 @@ def check(on_both: Any, parts: list[str]) -> None:
 
 @settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.lists(expressions(), min_size=20, max_size=30))
-def test_random_programs_answer_the_same_on_both_engines(on_both: Any, parts: list[str]):
+def test_random_programs_have_the_same_results_on_both_engines(on_both: Any, parts: list[str]):
     check(on_both, parts)
 
 

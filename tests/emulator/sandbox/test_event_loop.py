@@ -65,7 +65,7 @@ def test_a_run_ends_when_its_event_loop_is_empty(case: str, room: Any):
     assert room.value(source, timeout_ms=DEADLINE_MS) == expected
 
 
-def test_late_logs_count(room: Any):
+def test_late_logs_are_recorded(room: Any):
     source = "const main = () => { console.log('early'); setTimeout(() => console.log('late'), 20); return 1 }"
     outcome = room.run(source, timeout_ms=DEADLINE_MS)
     assert (outcome.response, outcome.logs) == (1, "early\nlate\n")
@@ -106,7 +106,7 @@ def test_a_request_that_is_aborted_does_not_keep_the_run(room: Any, site: Any, o
     assert room.value(source, site.url, host=host, timeout_ms=DEADLINE_MS) == ["AbortError"]
 
 
-def test_a_request_with_a_timeout_does_not_keep_the_run_once_it_is_answered(room: Any, site: Any, open_network: Any):
+def test_a_completed_request_with_a_timeout_does_not_keep_the_run(room: Any, site: Any, open_network: Any):
     source = (
         "const main = async (url) => [(await fetch(url + '/price', { signal: AbortSignal.timeout(900000) })).status]"
     )

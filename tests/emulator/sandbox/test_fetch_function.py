@@ -57,7 +57,7 @@ def test_a_large_body_arrives_whole(web: Any):
 
 
 @pytest.mark.parametrize(("path", "status"), [("/teapot", 418), ("/missing", 404), ("/nothing", 204)])
-def test_an_error_status_is_an_answer_and_no_exception(path: str, status: int, web: Any):
+def test_an_error_status_is_a_response_and_not_an_exception(path: str, status: int, web: Any):
     assert web(
         f"const main = async (url) => {{ const r = await fetch(url + '{path}'); return [r.status, r.ok]; }}"
     ) == [
@@ -66,7 +66,7 @@ def test_an_error_status_is_an_answer_and_no_exception(path: str, status: int, w
     ]
 
 
-def test_redirects_are_followed_unless_told_otherwise(web: Any):
+def test_redirects_are_followed_by_default(web: Any):
     source = """const main = async (url) => {
       const followed = await fetch(url + '/away');
       const manual = await fetch(url + '/away', { redirect: 'manual' });
@@ -87,13 +87,13 @@ def test_the_fifty_first_request_rejects_and_redirects_do_not_count(web: Any, si
     assert len(site.seen) == 100
 
 
-def test_requests_made_at_once_are_counted_too(web: Any):
+def test_concurrent_requests_are_counted(web: Any):
     source = """const main = async (url) => (await Promise.allSettled(Array.from({ length: 8 }, () => fetch(url + '/price'))))
       .map((x) => x.status[0]).sort().join('')"""
     assert web(source, max_fetch_count=5) == "fffff" + "rrr"
 
 
-def test_addresses_without_a_host_are_answered_here_and_counted(web: Any):
+def test_urls_without_a_host_are_handled_locally_and_counted(web: Any):
     source = """const main = async () => {
       const texts = [await (await fetch('data:text/plain,hi')).text(), await (await fetch(URL.createObjectURL(new Blob(['blob'])))).text()];
       return [...texts, await fetch('data:,x').catch((e) => e.message)];
@@ -136,11 +136,11 @@ def test_an_unreachable_server_rejects_with_a_type_error(url: str, room: Any, op
 @pytest.mark.parametrize(
     "call", ["fetch('/relative')", "fetch('ftp://host/')", "fetch('https://user:pw@host/')", "fetch()"]
 )
-def test_a_request_that_makes_no_sense_rejects_with_a_type_error(call: str, web: Any):
+def test_an_invalid_request_rejects_with_a_type_error(call: str, web: Any):
     assert web(f"const main = async () => {call}.catch((e) => e.name)") == "TypeError"
 
 
-def test_no_cookie_is_carried_from_one_run_to_the_next(room: Any, site: Any, open_network: Any):
+def test_cookies_are_not_shared_between_runs(room: Any, site: Any, open_network: Any):
     network = open_network("allow")
     for _ in range(2):
         room.value(

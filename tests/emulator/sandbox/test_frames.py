@@ -31,7 +31,9 @@ def feed(reader: FrameReader, data: bytes) -> list[tuple[dict[str, Any], bytes]]
     ),
     strategies.lists(strategies.integers(min_value=1, max_value=64)),
 )
-def test_frames_come_out_whole_however_the_bytes_arrive(messages: list[tuple[dict[str, int], bytes]], cuts: list[int]):
+def test_frames_are_complete_for_any_division_of_the_bytes(
+    messages: list[tuple[dict[str, int], bytes]], cuts: list[int]
+):
     data = b"".join(frame(body, blob) for body, blob in messages)
     reader = FrameReader(SECRET, 10_000)
     seen = []
@@ -57,7 +59,7 @@ def test_frames_come_out_whole_however_the_bytes_arrive(messages: list[tuple[dic
         SECRET + struct.pack("<II", 200_000, 0) + b"[" * 200_000,
     ],
 )
-def test_bytes_that_are_no_frame_of_the_bootstrap_are_refused(data: bytes):
+def test_bytes_that_are_not_a_frame_are_rejected(data: bytes):
     with pytest.raises(BadFrame):
         feed(FrameReader(SECRET, 1_000), data)
 

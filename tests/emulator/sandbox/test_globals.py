@@ -15,7 +15,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 pytestmark = pytest.mark.engine
 
 
-def test_what_the_service_offers_is_there(room: Any):
+def test_the_globals_of_the_service_exist(room: Any):
     names = [
         "ethers",
         "fetch",
@@ -55,7 +55,7 @@ def test_what_the_service_offers_is_there(room: Any):
     assert room.value(source, names) == []
 
 
-def test_what_belongs_to_the_host_is_absent(room: Any):
+def test_the_globals_of_the_host_are_absent(room: Any):
     names = [
         "Worker",
         "process",
@@ -162,7 +162,7 @@ def test_the_namespace_cannot_be_changed(statement: str, text: str, room: Any):
     assert room.value(sloppy) is True
 
 
-def test_headers_carry_the_ids_of_the_request_and_are_read_only(room: Any):
+def test_headers_contain_the_ids_of_the_request_and_are_read_only(room: Any):
     host = room.host(headers={"x-request-id": "id-1", "x-correlation-id": "mine"})
     source = "const main = () => [Svc.Headers.get('X-Request-Id'), SvcHeaders.get('x-correlation-id'), [...Svc.Headers.keys()]]"
     assert room.value(source, host=host) == ["id-1", "mine", ["x-correlation-id", "x-request-id"]]
@@ -170,7 +170,7 @@ def test_headers_carry_the_ids_of_the_request_and_are_read_only(room: Any):
     assert "TypeError" in room.error("const main = () => Svc.Headers.append('x-request-id', 'x')")
 
 
-def test_other_names_of_the_service_give_other_names_in_actions(new_room: Any):
+def test_the_names_of_the_service_determine_the_names_in_actions(new_room: Any):
     room = new_room(spares=1, vocabulary=Vocabulary(service="acme"))
     source = (
         "const main = async () => [typeof Svc, Acme.Actions === AcmeActions, typeof AcmeHeaders.get, typeof AcmeAuth,"

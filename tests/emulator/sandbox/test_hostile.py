@@ -417,7 +417,7 @@ def test_an_attempt_ends_within_its_limits(name: str, siege: Siege):
     assert len(outcome.logs.encode()) <= 102_400
 
 
-def test_honest_actions_are_answered_meanwhile_and_afterwards(siege: Siege, room: Any):
+def test_normal_actions_succeed_during_and_after_the_attacks(siege: Siege, room: Any):
     assert len(siege.honest) == len(ATTEMPTS)
     assert [outcome.response for _, outcome in siege.honest] == [{"n": n + 1} for n, _ in siege.honest]
     assert room.value(HONEST, {"n": 41}) == {"n": 42}

@@ -77,7 +77,7 @@ def test_a_pinned_import_loads(imports: str, expression: str, value: Any, room: 
     assert room.value(f"{imports}\nconst main = () => {expression}", host=importing()) == value
 
 
-def test_positions_after_imports_stay_the_users_own(room: Any, importing: Any):
+def test_positions_after_imports_stay_the_same(room: Any, importing: Any):
     source = 'import pad,\n  { version } from "left-pad@1.3.0";\n\nconst main = () => { throw new Error(version); }'
     assert (
         room.error(source, host=importing())
@@ -126,7 +126,7 @@ def test_a_dynamic_import_is_refused_inside_packages_too(room: Any, importing: A
     assert room.value(source, host=importing()) == "TypeError"
 
 
-def test_an_inline_integrity_is_held(room: Any, importing: Any, folder: Path):
+def test_an_inline_integrity_is_checked(room: Any, importing: Any, folder: Path):
     right = sha384((folder / "left-pad@1.3.0/index.js").read_text())
     source = 'import { version } from "left-pad@1.3.0#%s"; const main = () => version'
     assert room.value(source % right, host=importing()) == "1.3.0"
@@ -172,7 +172,7 @@ def test_imports_are_not_counted_as_outbound_requests(room: Any, importing: Any)
     assert room.value(source, host=importing(), max_fetch_count=0) == "1.3.0"
 
 
-def test_the_word_import_in_texts_and_comments_changes_nothing(room: Any):
+def test_the_word_import_in_strings_and_comments_has_no_effect(room: Any):
     source = "// import x from 'y@1.0.0'\nconst main = () => { const imports = `import z from \"w@1.0.0\"`; return [imports, 010]; }"
     assert room.value(source) == ['import z from "w@1.0.0"', 8]
 

@@ -45,7 +45,7 @@ async def test_a_process_that_cannot_be_started_leaves_no_socket_open(host: Call
     gc.collect()  # pytest would report an open socket here as an error
 
 
-async def test_a_spawner_that_died_unseen_is_noticed_by_whoever_needs_it(host: Callable[..., ProcessHost]) -> None:
+async def test_an_exited_spawner_is_detected_at_its_next_use(host: Callable[..., ProcessHost]) -> None:
     lost: list[str] = []
     one = host(lambda: lost.append("lost"))
     one.start()
@@ -57,7 +57,7 @@ async def test_a_spawner_that_died_unseen_is_noticed_by_whoever_needs_it(host: C
     assert (lost, one.alive) == (["lost"], False)
 
 
-async def test_a_process_is_used_only_once_its_id_is_known(
+async def test_a_process_is_used_only_after_its_id_is_known(
     host: Callable[..., ProcessHost], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The engine needs the process id to check the memory. On a busy machine, the spawner can report it late."""
@@ -80,9 +80,7 @@ async def test_a_process_is_used_only_once_its_id_is_known(
 
 
 @pytest.mark.slow
-def test_however_many_processes_a_lost_spawner_was_starting_it_counts_as_one_failure(
-    new_room: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_spawner_counts_as_one_failure(new_room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     room = new_room(spares=1)
     room.until(lambda: room.engine.state().ready == 1, "a spare")
@@ -106,7 +104,7 @@ def test_however_many_processes_a_lost_spawner_was_starting_it_counts_as_one_fai
           const m = new WebAssembly.Memory({ initial: 256 }); new Uint8Array(m.buffer).fill(1); a.push(m); } }""",
     ],
 )
-def test_a_run_that_took_too_much_memory_before_anybody_looked_is_told_so(
+def test_excessive_memory_before_the_first_check_is_reported(
     source: str, new_room: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pooled, "_LOOK_S", 600.0)

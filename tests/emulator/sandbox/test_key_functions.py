@@ -72,7 +72,7 @@ def test_the_limit_is_a_setting(room: Any, wallet: Any):
 
 
 @pytest.mark.parametrize("message", ["x", "héllo €", "\U0001f600" * 10, "a\n\tb\x00", "y" * 100_000])
-def test_what_one_action_encrypts_another_decrypts(message: str, room: Any, wallet: Any):
+def test_one_action_decrypts_a_text_that_another_encrypted(message: str, room: Any, wallet: Any):
     encrypt = "const main = (p) => Svc.Actions.Encrypt(p)"
     decrypt = "async function main(p) { return { text: await Svc.Actions.Decrypt(p) }; }"
     ciphertext = room.value(encrypt, {"pkpId": wallet[0], "message": message}, host=room.host(cid="QmOne"))
@@ -112,7 +112,7 @@ def test_bad_arguments_reject_with_an_error_the_action_may_catch(call: str, erro
     assert room.value(action(body, wallet)) == [error, True]
 
 
-def test_a_refused_key_tells_why_and_nothing_of_the_key(room: Any, wallet: Any):
+def test_the_error_for_a_rejected_key_has_a_reason_but_no_secret(room: Any, wallet: Any):
     error = room.error("const main = () => Svc.Actions.getPrivateKey({ pkpId: '0xbb' })")
     assert error.startswith("Uncaught (in promise) Error: this key may not use the wallet 0xbb")
     assert wallet[1].hex() not in error

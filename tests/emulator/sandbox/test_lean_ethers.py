@@ -29,9 +29,9 @@ def test_the_namespace_is_complete(lean: dict[str, Any]):
 
 
 @pytest.mark.parametrize("part", [part for part in STOCK if part != "names"])
-def test_every_part_answers_the_same(part: str, lean: dict[str, Any]):
+def test_every_part_has_the_same_result(part: str, lean: dict[str, Any]):
     assert lean[part] == STOCK[part]
 
 
-def test_the_program_covers_what_the_vectors_hold(lean: dict[str, Any]):
+def test_the_program_covers_all_vectors(lean: dict[str, Any]):
     assert set(lean) == set(STOCK)

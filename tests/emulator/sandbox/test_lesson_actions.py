@@ -88,7 +88,7 @@ def test_the_actions_of_lessons_recipes_and_guides_are_found():
 
 @pytest.mark.parametrize("title", ACTIONS)
 @pytest.mark.parametrize("engine", ["fast", "auto"])
-def test_an_action_that_users_read_answers_the_same_on_every_engine(title: str, engine: str, on_both: Any):
+def test_a_published_action_has_the_same_result_on_every_engine(title: str, engine: str, on_both: Any):
     pair = on_both(ACTIONS[title], PARAMS, engine)
     if RANDOM in ACTIONS[title]:  # a different text each time, of equal length
         assert len(pair.v8.response) == len(pair.other.response) > 0

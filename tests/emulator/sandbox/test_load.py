@@ -64,7 +64,7 @@ def test_a_sample_is_taken_at_most_once_a_second():
     assert machine.samples == 1
 
 
-def test_a_system_that_tells_nothing_is_never_overloaded():
+def test_a_system_without_load_figures_is_never_overloaded():
     machine = Machine()
     machine.load = machine.stalled = None
     gauge = machine.gauge()

@@ -38,7 +38,7 @@ def test_main_receives_the_whole_params_value_as_its_one_argument(room: Any):
     assert room.value(source) == [1, None]
 
 
-def test_params_are_no_globals(room: Any):
+def test_params_are_not_globals(room: Any):
     source = "function main({ secretWord }) { return [typeof globalThis.secretWord, typeof this.secretWord, typeof params, secretWord]; }"
     assert room.value(source, {"secretWord": "x"}) == ["undefined", "undefined", "undefined", "x"]
 
@@ -77,7 +77,7 @@ def test_a_missing_main_is_a_reference_error(room: Any):
     assert outcome.error.startswith("Uncaught (in promise) ReferenceError: main is not defined")
 
 
-def test_a_main_that_is_no_function_is_a_type_error(room: Any):
+def test_a_main_that_is_not_a_function_is_a_type_error(room: Any):
     assert "TypeError: main is not a function" in room.error("const main = 5")
 
 
@@ -93,12 +93,12 @@ def test_code_of_white_space_alone_is_a_successful_no_op(blank: str, room: Any):
     assert (outcome.ok, outcome.response, outcome.logs) == (True, "", "")
 
 
-def test_a_no_op_main_answers_an_empty_string_and_its_log_line_ends_in_a_newline(room: Any):
+def test_a_main_without_a_result_returns_an_empty_string(room: Any):
     outcome = room.run("function main() { console.log('hello'); }")
     assert (outcome.ok, outcome.response, outcome.logs) == (True, "", "hello\n")
 
 
-def test_sloppy_mode_is_what_the_script_says(room: Any):
+def test_the_script_selects_strict_or_sloppy_mode(room: Any):
     assert room.value("function main() { undeclared = 1; return [typeof this, 010]; }") == ["object", 8]
 
 

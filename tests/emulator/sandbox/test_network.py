@@ -57,7 +57,7 @@ async def test_a_recording_is_readable_json_and_replays_without_the_server(site:
     assert replayed == recorded
 
 
-async def test_recording_appends_and_replay_answers_in_order_then_repeats_the_last(tmp_path: Path):
+async def test_recording_appends_and_replay_returns_responses_in_order(tmp_path: Path):
     file = tmp_path / "r.json"
     exchanges = [
         {"request": {"method": "GET", "url": "https://p.example/"}, "response": {"status": 200, "body": text}}
@@ -70,21 +70,21 @@ async def test_recording_appends_and_replay_answers_in_order_then_repeats_the_la
     assert (await get(network, "https://p.example/")).body == b"1"
 
 
-async def test_bytes_that_are_no_text_are_recorded_too(site: Any, tmp_path: Path):
+async def test_binary_bodies_are_recorded(site: Any, tmp_path: Path):
     file = tmp_path / "r.json"
     recorded = await get(Network("record", file, addresses=HERE), site.url + "/bytes")
     assert "body_base64" in file.read_text()
     assert (await get(Network("replay", file), site.url + "/bytes")).body == recorded.body == bytes(range(256))
 
 
-async def test_recording_again_keeps_what_was_there(site: Any, tmp_path: Path):
+async def test_recording_again_keeps_earlier_exchanges(site: Any, tmp_path: Path):
     file = tmp_path / "r.json"
     await get(Network("record", file, addresses=HERE), site.url + "/price")
     await get(Network("record", file, addresses=HERE), site.url + "/teapot")
     assert [e["response"]["status"] for e in json.loads(file.read_text())["exchanges"]] == [200, 418]
 
 
-async def test_what_was_not_recorded_is_refused_and_named(tmp_path: Path):
+async def test_an_unrecorded_request_is_rejected_with_its_url(tmp_path: Path):
     file = tmp_path / "r.json"
     file.write_text('{"version": 1, "exchanges": []}')
     with pytest.raises(OperationRefused, match=r"r\.json does not contain a response to GET https://p\.example/x"):
@@ -108,7 +108,7 @@ def test_a_recording_that_cannot_be_read_is_refused_at_once(content: str | None,
         Network("replay", file)
 
 
-def test_what_is_no_file_is_not_opened_as_a_recording(tmp_path: Path):
+def test_a_recording_must_be_a_regular_file(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
         with pytest.raises(RecordingError, match="not a file"):
@@ -119,9 +119,7 @@ def test_what_is_no_file_is_not_opened_as_a_recording(tmp_path: Path):
         Network("replay", tmp_path / "large")
 
 
-async def test_a_recording_is_bounded_and_an_answer_that_does_not_fit_fails(
-    site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_recording_has_a_size_limit(site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(recording, "MAX_RECORDING_BYTES", 1_500)
     file = tmp_path / "r.json"
     network = Network("record", file, addresses=HERE)
@@ -163,7 +161,7 @@ HERE = allowing("127.0.0.1")
     "host",
     ["127.0.0.1", "localhost", "[::1]", "2130706433", "0x7f.1", "0.0.0.0", "[::]", "[::ffff:7f00:1]"],  # noqa: S104 - where to connect
 )
-async def test_this_machine_is_refused_whatever_it_is_called_and_the_error_names_the_option(host: str, site: Any):
+async def test_all_names_of_this_machine_are_rejected_with_the_option(host: str, site: Any):
     port = site.url.rpartition(":")[2]
     with pytest.raises(OperationRefused, match=rf"to allow access, start .* --allow-address {re.escape(host)}:{port}"):
         await get(Network(), f"http://{host}:{port}/price")
@@ -184,7 +182,7 @@ async def test_an_allowed_address_allows_its_port_alone(site: Any):
         await get(Network(addresses=allowing("127.0.0.1:1")), site.url + "/price")
 
 
-async def test_a_name_that_leads_to_a_private_address_is_blocked_and_looked_up_once():
+async def test_a_name_with_a_private_address_is_rejected_after_one_lookup():
     asked: list[str] = []
 
     async def resolver(host: str, _port: int) -> list[str]:
@@ -213,7 +211,7 @@ async def test_the_next_address_is_tried_when_the_first_does_not_answer(site: An
     assert (await get(Network(addresses=allowing("shop.example", resolver=resolver)), url + "/price")).status == 200
 
 
-async def test_redirects_are_checked_again_under_their_own_name(site: Any):
+async def test_the_host_of_a_redirect_is_checked(site: Any):
     checked: list[str] = []
 
     async def resolver(host: str, _port: int) -> list[str]:
@@ -243,7 +241,7 @@ async def test_no_connection_is_used_twice_so_none_outlives_its_check(site: Any)
 
 
 @pytest.mark.slow
-async def test_many_requests_share_one_client_without_mixing_answers(site: Any):
+async def test_many_requests_share_one_client_and_receive_their_own_responses(site: Any):
     network = Network("allow", addresses=HERE)
     paths = ["/price", "/teapot", "/missing"] * 5
     answers = await asyncio.gather(*[network.fetch(FetchRequest("GET", site.url + path), LIMITS) for path in paths])
@@ -251,7 +249,7 @@ async def test_many_requests_share_one_client_without_mixing_answers(site: Any):
     assert [answer.status for answer in answers] == [200, 418, 404] * 5
 
 
-async def test_a_request_stays_under_the_policy_that_it_began_with(site: Any, tmp_path: Path):
+async def test_a_request_keeps_the_policy_from_its_start(site: Any, tmp_path: Path):
     network = Network("allow", addresses=HERE)
     send = network._send
 

@@ -134,7 +134,7 @@ MOVE_TOKEN = """async function main({ rpc, pkpId, token, to, units }) {
 }"""
 
 
-def test_a_token_is_moved_and_the_contract_tells(world: World):
+def test_a_signed_transfer_moves_a_token(world: World):
     token, wallet = world.deploy("Token", 1_000), world.wallet()
     world.emulator.faucet(wallet, ETHER)
     transfer = token.functions.transfer(wallet, 600).build_transaction(
@@ -177,7 +177,7 @@ def test_typed_data_that_an_action_signed_is_accepted_by_a_contract(world: World
     assert witness.functions.ofQuote("ETH/USD", 314_160, 1_700_000_000, *split(signature)).call() != wallet
 
 
-def test_what_one_action_encrypts_a_second_one_uses(world: World):
+def test_one_action_uses_a_text_that_another_encrypted(world: World):
     wallet = world.wallet()
     seal = "const main = ({ pkpId, secret }) => Svc.Actions.Encrypt({ pkpId, message: secret })"
     use = """async function main({ pkpId, ciphertext, text }) {
@@ -197,7 +197,7 @@ def test_what_one_action_encrypts_a_second_one_uses(world: World):
     assert opened == b"sk-live-1234"
 
 
-def test_a_replayed_price_is_signed_and_a_contract_knows_the_signer(replaying: Any, price: Any):
+def test_a_contract_accepts_the_signer_of_a_replayed_price(replaying: Any, price: Any):
     world = replaying(price.recording)
     witness, wallet = world.deploy("Witness"), world.wallet()
     answer = world.run(price.source, pkpId=wallet, url=price.url)
@@ -224,7 +224,7 @@ def compiled() -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not tools.solc_fetched(), reason="needs the compiler: svcnb fetch --compiler")
-def test_the_committed_bytes_are_what_the_source_compiles_to():
+def test_the_committed_code_equals_the_compiled_source():
     assert json.loads(ARTIFACT.read_text()) == compiled()
 
 

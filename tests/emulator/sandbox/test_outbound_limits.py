@@ -86,7 +86,7 @@ async def slow_site() -> AsyncIterator[Slow]:
         server.close()
 
 
-async def test_an_account_that_floods_a_slow_host_does_not_keep_another_waiting():
+async def test_many_requests_to_a_slow_host_do_not_delay_other_accounts():
     network = Network(addresses=HERE)
     async with slow_site() as slow:
         flood = [
@@ -102,7 +102,7 @@ async def test_an_account_that_floods_a_slow_host_does_not_keep_another_waiting(
         await network.close()
 
 
-async def test_one_run_has_fewer_requests_under_way_than_its_account(room_host: Any):
+async def test_one_run_has_a_lower_request_limit_than_its_account(room_host: Any):
     network = Network(addresses=HERE)
     async with slow_site() as slow:
         host = room_host(network)
@@ -117,7 +117,7 @@ async def test_one_run_has_fewer_requests_under_way_than_its_account(room_host: 
 
 
 @pytest.mark.slow
-async def test_large_answers_are_held_up_to_a_limit_and_their_room_is_given_back():
+async def test_large_responses_have_a_memory_budget_that_is_released():
     network = Network(addresses=HERE)
     async with slow_site() as slow:
         large = FetchRequest("GET", slow.url + "/large")
@@ -136,7 +136,7 @@ async def test_large_answers_are_held_up_to_a_limit_and_their_room_is_given_back
         await network.close()
 
 
-async def test_the_room_of_an_answer_that_is_too_long_is_given_back():
+async def test_the_budget_of_a_too_long_response_is_released():
     network = Network(addresses=HERE)
     async with slow_site() as slow:
         with pytest.raises(OperationRefused, match="longer than 1000000 bytes"):
@@ -182,7 +182,7 @@ class Refusing:
 
 
 @pytest.mark.parametrize("answer", [None, "short"])
-async def test_what_is_remembered_of_operations_is_bounded_in_bytes(answer: str | None):
+async def test_stored_operations_have_a_size_limit(answer: str | None):
     host = RepeatableHost(Refusing(answer))  # type: ignore[arg-type]
     for n in range(40):
         with contextlib.suppress(OperationRefused):
@@ -203,7 +203,7 @@ async def test_a_run_that_sent_large_requests_is_not_repeated():
     assert host.astray
 
 
-async def test_requests_of_a_repetition_are_made_when_only_key_operations_were_forgotten():
+async def test_requests_are_repeated_if_only_key_operations_were_discarded():
     host = RepeatableHost(Refusing("short"))  # type: ignore[arg-type]
     for n in range(10):
         await host.encrypt("0x", f"{n}" * 10**6)
@@ -213,7 +213,7 @@ async def test_requests_of_a_repetition_are_made_when_only_key_operations_were_f
     assert not host.astray
 
 
-async def test_room_of_an_answer_that_nobody_took_is_given_back_at_the_end():
+async def test_the_budget_of_an_unused_response_is_released_at_the_end():
     given_back: list[str] = []
 
     class Holding(Refusing):
@@ -228,7 +228,7 @@ async def test_room_of_an_answer_that_nobody_took_is_given_back_at_the_end():
     assert given_back == ["http://127.0.0.1/1"]
 
 
-async def test_a_failed_request_leaves_no_garbage_that_holds_bytes():
+async def test_a_failed_request_leaves_no_references_to_its_bytes():
     class Failing(Refusing):
         async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
             answer = Large()

@@ -70,9 +70,7 @@ def test_starts_after_a_loss_share_one_new_host_and_do_not_decompress_bundles_on
     assert room.call(loop_thread()) not in readers
 
 
-def test_the_first_process_is_started_alone_since_the_others_find_its_work_done(
-    new_room: Any, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_first_process_starts_alone_and_fills_the_code_cache(new_room: Any, monkeypatch: pytest.MonkeyPatch):
     under_way: list[Isolate] = []
     at_once: list[tuple[object, int]] = []  # shared engines may start processes during the test
     start = Isolate.start
@@ -120,7 +118,7 @@ def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
-def test_a_run_whose_answer_is_out_works_no_more(new_room: Any, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_stops_after_its_response(new_room: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(v8, "_FAREWELL_S", 1_000_000.0)  # otherwise, the process has just ended
     room = new_room(spares=1)
     assert room.value("const main = () => { AbortSignal.timeout(60_000); return ['out']; }") == ["out"]
@@ -142,7 +140,7 @@ def test_a_run_whose_answer_is_out_works_no_more(new_room: Any, monkeypatch: pyt
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
-def test_large_runs_leave_nothing_in_memory(new_room: Any):
+def test_large_runs_do_not_leak_memory(new_room: Any):
     room = new_room(spares=1)
     source = """const main = ({ n }) => {
       for (let i = 0; i < 10; i++) console.log('x'.repeat(10_000));
@@ -174,7 +172,7 @@ def test_large_runs_leave_nothing_in_memory(new_room: Any):
 
 
 @pytest.mark.slow
-def test_many_runs_at_once_do_not_start_as_many_processes(new_room: Any, live_isolates: Any):
+def test_many_concurrent_runs_start_fewer_processes(new_room: Any, live_isolates: Any):
     room = new_room(spares=1, concurrency=2)
     room.until(lambda: room.engine.state().ready == 1, "the spare is ready")
     spawner = room.engine._pool._host._spawner.pid
@@ -245,7 +243,7 @@ def test_a_killed_spare_is_noticed_and_never_handed_out(new_room: Any, live_isol
     assert room.value(WORKS, 2) == [2]
 
 
-def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, live_isolates: Any):
+def test_a_lost_spawner_and_its_isolates_are_replaced(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
@@ -260,7 +258,7 @@ def test_a_lost_spawner_takes_its_isolates_along_and_is_replaced(new_room: Any, 
     assert room.value(WORKS, 3) == [3]
 
 
-def test_a_bundle_that_cannot_start_opens_the_breaker_and_runs_are_unavailable(new_room: Any, tmp_path: Path):
+def test_a_bundle_that_cannot_start_opens_the_circuit_breaker(new_room: Any, tmp_path: Path):
     bootstrap = tmp_path / "engine.js"
     bootstrap.write_text("throw new Error('broken bundle');")
     room = new_room(bootstrap=bootstrap)
@@ -274,7 +272,7 @@ def test_a_bundle_that_cannot_start_opens_the_breaker_and_runs_are_unavailable(n
     room.until(lambda: not room.engine._pool._starting, "what had been begun before has failed, too; nothing follows")
 
 
-def test_what_deno_reads_for_imports_before_it_runs_anything_is_short():
+def test_the_module_that_deno_searches_for_imports_is_short():
     # The bootstrap script is a text, which V8 runs directly. V8 would read a module twice in the first processes.
     assert v8.BOOTSTRAP.stat().st_size < 2_000
     assert len(read_bundle(v8.BOOTSTRAP.with_name("bootstrap.js"))) > 200_000
@@ -285,7 +283,7 @@ def test_a_missing_bundle_names_the_command_that_makes_it(new_room: Any, tmp_pat
         new_room(bootstrap=tmp_path / "none.js")
 
 
-def test_after_stopping_nothing_runs_and_nothing_lies_around(new_room: Any, live_isolates: Any):
+def test_after_a_stop_no_process_and_no_file_remains(new_room: Any, live_isolates: Any):
     room = new_room(spares=2)
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
@@ -355,7 +353,7 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: Any, live_isolates: Any):
+def test_every_isolate_has_resource_limits_and_its_own_session(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
     room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
     for pid in of_room(room, live_isolates):
@@ -375,7 +373,7 @@ def test_resource_limits_and_a_session_of_its_own_hold_every_isolate(new_room: A
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
-def test_a_run_that_goes_on_gives_way_to_others(new_room: Any):
+def test_a_long_run_gets_a_lower_priority(new_room: Any):
     room = new_room(spares=1)
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1 and room.engine.state().ready >= 1, "one runs, one is spare")
@@ -404,7 +402,7 @@ def test_a_run_that_goes_on_gives_way_to_others(new_room: Any):
     future.result(600)
 
 
-def test_isolates_hold_no_descriptor_of_the_emulator(new_room: Any, live_isolates: Any):
+def test_isolates_inherit_no_descriptor_of_the_emulator(new_room: Any, live_isolates: Any):
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         room = new_room(spares=1)
@@ -431,7 +429,7 @@ def test_the_memory_of_a_run_does_not_count_as_that_of_the_next_one(new_room: An
         ]
 
 
-def test_a_process_that_comes_as_its_run_leaves_goes_to_the_next_that_waits(new_room: Any):
+def test_a_process_of_a_cancelled_run_is_passed_to_the_next_run(new_room: Any):
     room = new_room(kind="fast", processes=1, concurrency=8)
     room.until(lambda: room.engine.state().ready == 1, "the process is warm")
     pool = room.engine._pool

@@ -99,7 +99,7 @@ def result(number: int, value: str) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "result": value}).encode()
 
 
-async def test_answers_come_in_the_order_of_the_first_attempt(attempts: Attempts) -> None:
+async def test_results_are_in_the_order_of_the_first_attempt(attempts: Attempts) -> None:
     await attempts.ask(post("slow"))
     await attempts.ask(post("quick"))
     await attempts.answer(1)
@@ -143,7 +143,7 @@ async def test_equal_requests_receive_their_answers_in_order_and_each_answer_onc
     assert len(attempts.web.made) == 3
 
 
-async def test_an_answer_that_was_missing_comes_after_all_others(attempts: Attempts) -> None:
+async def test_a_missing_result_follows_all_others(attempts: Attempts) -> None:
     await attempts.ask(post("under way"))
     await attempts.ask(post("answered"))
     await attempts.answer(1)
@@ -171,7 +171,7 @@ async def test_a_request_that_the_action_aborted_is_not_answered_in_the_repetiti
     assert not attempts.host.astray
 
 
-async def test_a_repetition_that_does_not_make_a_request_is_not_kept_waiting_for_it(attempts: Attempts) -> None:
+async def test_a_repetition_does_not_wait_for_a_request_that_it_omits(attempts: Attempts) -> None:
     """The second attempt receives responses to its own requests. The host reports the requests that it omitted."""
     await attempts.ask(post("first only"))
     await attempts.ask(post("both"))
@@ -201,7 +201,7 @@ async def test_the_order_is_given_up_after_the_time_of_the_first_attempt_and_a_g
 
 
 @pytest.mark.parametrize("method", ["eth_sendRawTransaction", "eth_chainId"])
-async def test_json_rpc_requests_are_the_same_whatever_their_ids(attempts: Attempts, method: str) -> None:
+async def test_json_rpc_requests_with_other_ids_are_equivalent(attempts: Attempts, method: str) -> None:
     await attempts.ask(rpc(9, method, "0xaa"))
     await attempts.ask(rpc(10, method, "0xbb"))
     await attempts.answer(0, result(9, "for aa"))
@@ -340,7 +340,7 @@ def forced_order(room: Any) -> Callable[[list[FetchRequest]], Any]:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("message", MESSAGES)
-def test_parallel_requests_are_repeated_whatever_their_order(
+def test_parallel_requests_are_repeated_in_any_order(
     room: Any, forced_order: Callable[[list[FetchRequest]], Any], message: str
 ) -> None:
     made: list[FetchRequest] = []

@@ -59,11 +59,11 @@ def test_a_returned_value_is_answered_as_json_and_a_string_that_is_json_is_parse
         ("Svc.Actions.setResponse({ response: 'set' }); return ''", ""),
     ],
 )
-def test_set_response_stands_unless_main_returns_something(body: str, response: Any, room: Any):
+def test_set_response_applies_unless_main_returns_a_value(body: str, response: Any, room: Any):
     assert room.value(f"async function main() {{ {body} }}") == response
 
 
-def test_set_response_of_a_top_level_statement_stands(room: Any):
+def test_set_response_works_at_top_level(room: Any):
     assert room.value("SvcActions.setResponse({ response: 'early' }); function main() {}") == "early"
 
 
@@ -74,7 +74,7 @@ def test_set_response_of_a_top_level_statement_stands(room: Any):
         ("(() => { const a = []; a.push(a); return a; })()", "circular structure"),
     ],
 )
-def test_what_json_cannot_hold_is_a_type_error(value: str, text: str, room: Any):
+def test_a_value_that_json_cannot_represent_is_a_type_error(value: str, text: str, room: Any):
     assert text in room.error(f"const main = () => {value}")
     caught = f"const main = () => {{ try {{ SvcActions.setResponse({{ response: {value} }}); }} catch (e) {{ return e.name; }} }}"
     assert room.value(caught) == "TypeError"

@@ -40,7 +40,7 @@ def test_an_account_that_is_alone_is_never_greedy(time: Time):
     assert not shares.greedy("alone")
 
 
-def test_an_account_that_used_clearly_more_than_others_is_greedy_until_that_is_forgotten(time: Time):
+def test_an_account_with_much_recent_use_has_lower_precedence(time: Time):
     shares = Shares(time)
     shares.add("modest", 1.0)
     shares.add("greedy", 3.0)
@@ -56,7 +56,7 @@ def test_an_account_that_used_clearly_more_than_others_is_greedy_until_that_is_f
     assert shares.of("greedy") == 0
 
 
-def test_a_newcomer_begins_level_with_the_least_of_the_others(time: Time):
+def test_a_new_account_starts_with_the_lowest_use_of_the_others(time: Time):
     shares = Shares(time)
     shares.add("steady", 5.0)
     shares.add("newcomer", 0.1)
@@ -65,7 +65,7 @@ def test_a_newcomer_begins_level_with_the_least_of_the_others(time: Time):
     assert shares.greedy("newcomer")
 
 
-async def test_the_next_place_goes_to_the_account_that_holds_the_fewest():
+async def test_the_account_with_the_fewest_slots_receives_the_next():
     places = slots(2)
     came: list[str] = []
     leave = asyncio.Event()
@@ -90,7 +90,7 @@ async def test_the_next_place_goes_to_the_account_that_holds_the_fewest():
     assert (len(came), places.waiting) == (5, 0)
 
 
-async def test_two_accounts_together_leave_places_to_those_that_hold_none():
+async def test_some_slots_are_reserved_for_accounts_without_a_slot():
     places = slots(16)
     async with AsyncExitStack() as held:
         for account in ["greedy"] * 12 + ["second"] * 2:
@@ -108,7 +108,7 @@ async def test_two_accounts_together_leave_places_to_those_that_hold_none():
         await asyncio.gather(*lines, return_exceptions=True)
 
 
-async def test_whoever_leaves_the_line_as_its_turn_comes_passes_the_place_on():
+async def test_a_cancelled_caller_passes_its_slot_to_the_next():
     places = slots(1)
     leave = asyncio.Event()
     came: list[str] = []
@@ -130,7 +130,7 @@ async def test_whoever_leaves_the_line_as_its_turn_comes_passes_the_place_on():
 
 
 @pytest.mark.engine
-def test_an_account_whose_runs_never_end_leaves_places_to_others(new_room: Any):
+def test_an_account_with_endless_runs_does_not_use_all_slots(new_room: Any):
     room = new_room(spares=1, concurrency=4)
     endless = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="greedy")) for _ in range(6)]
     room.until(lambda: room.engine.state().running == 3, "three of four places are taken")
@@ -232,7 +232,7 @@ def niceness_of_session(pid: int) -> int:
 
 @pytest.mark.engine
 @several_cores
-def test_runs_of_accounts_that_used_more_leave_the_cores_that_are_kept_for_others(new_room: Any):
+def test_runs_of_accounts_with_more_use_leave_the_reserved_cores(new_room: Any):
     room = new_room(spares=2)
     room.engine._brief_s = 1_000_000.0  # the engine lowers no priority during this test
     room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
@@ -248,7 +248,7 @@ def test_runs_of_accounts_that_used_more_leave_the_cores_that_are_kept_for_other
 
 @pytest.mark.engine
 @several_cores
-def test_a_spare_that_nobody_else_wants_is_warmed_aside_and_waits_on_the_cores_that_are_kept(new_room: Any):
+def test_a_low_priority_spare_warms_up_off_the_reserved_cores(new_room: Any):
     room = new_room(spares=2)
     room.until(lambda: room.engine.state().ready == 2, "both spares are ready")
     pool = room.engine._pool
@@ -273,7 +273,7 @@ def test_a_spare_that_nobody_else_wants_is_warmed_aside_and_waits_on_the_cores_t
 
 
 @several_cores
-def test_where_cores_cannot_be_chosen_nothing_changes():
+def test_without_control_of_cores_nothing_changes():
     nowhere = {max(CORES) + 1024}
     with pytest.raises(OSError, match="Invalid argument"):
         os.sched_setaffinity(0, nowhere)
@@ -321,7 +321,7 @@ def two_processes(room: Any) -> None:
 
 
 @pytest.mark.engine
-def test_the_last_process_that_serves_again_is_kept_for_accounts_that_used_less(new_room: Any):
+def test_the_last_reused_process_is_kept_for_accounts_with_less_use(new_room: Any):
     room = new_room(kind="fast", processes=2)
     two_processes(room)
     pool = room.engine._pool
@@ -339,7 +339,7 @@ def test_the_last_process_that_serves_again_is_kept_for_accounts_that_used_less(
 
 
 @pytest.mark.engine
-def test_the_last_process_is_not_for_an_account_with_other_runs_under_way_however_little_it_used(new_room: Any):
+def test_the_last_process_is_not_for_an_account_with_other_runs(new_room: Any):
     room = new_room(kind="fast", processes=2)
     two_processes(room)
     shares = room.engine._shares
@@ -362,7 +362,7 @@ def test_the_last_process_is_not_for_an_account_with_other_runs_under_way_howeve
 @pytest.mark.slow
 @pytest.mark.engine
 @several_cores
-def test_a_process_that_serves_again_leaves_the_kept_cores_for_the_length_of_a_run_only(new_room: Any):
+def test_a_reused_process_leaves_the_reserved_cores_only_during_a_run(new_room: Any):
     room = new_room(kind="fast", processes=2)
     room.engine._brief_s = 1_000_000.0
     assert room.value(WORKS, 0, host=room.host(account="modest")) == [0]

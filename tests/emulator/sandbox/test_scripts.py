@@ -43,7 +43,7 @@ def test_an_action_that_changes_how_arrays_are_iterated_is_alone_with_that(room:
         "Reflect.deleteProperty(Array.prototype, Symbol.iterator)",
     ],
 )
-def test_without_a_working_iterator_of_arrays_actions_run_and_fail_as_ever(broken: str, room: Any):
+def test_actions_run_without_a_working_array_iterator(broken: str, room: Any):
     assert room.value(f"{broken}; const main = () => 'ran'") == "ran"
     assert room.error(f"{broken}; throw new RangeError('mine')").startswith("Uncaught RangeError: mine")
 
@@ -65,18 +65,18 @@ def test_without_a_working_iterator_of_arrays_actions_run_and_fail_as_ever(broke
         "@",
     ],
 )
-def test_what_a_source_ends_with_is_not_completed_by_anybody(end: str, room: Any):
+def test_an_incomplete_source_is_a_syntax_error(end: str, room: Any):
     outcome = room.run(f"console.log('ran'); const main = () => 1;\n{end}")
     assert (outcome.ok, outcome.error_kind, outcome.logs) == (False, "syntax", ""), outcome.error
     assert outcome.error.startswith("Uncaught SyntaxError: ")
 
 
 @pytest.mark.parametrize("end", ["// last words", "/* last words */", "<!-- last words", "\u2028", ";", "'\u2029'"])
-def test_a_source_may_end_as_it_likes(end: str, room: Any):
+def test_a_source_can_end_with_any_complete_text(end: str, room: Any):
     assert room.value(f"const main = () => 1\n{end}") == 1
 
 
-def test_frames_name_the_script_of_the_user_however_one_asks(room: Any):
+def test_stack_frames_always_name_the_users_script(room: Any):
     source = (
         "Error.prepareStackTrace = (_, frames) => [frames[0].getFileName(), frames[0].getScriptNameOrSourceURL(), String(frames[0])];"
         "\nfunction main() { return new Error().stack; }"

@@ -70,7 +70,7 @@ def copies(room: Any) -> Any:
     return room
 
 
-def test_copies_answer_like_any_other_process_and_draw_other_random_numbers(copies: Any) -> None:
+def test_copies_work_like_other_processes_with_different_random_numbers(copies: Any) -> None:
     assert copies.value(
         """const main = async () => {
           await new Promise((done) => setTimeout(done, 5));
@@ -96,7 +96,7 @@ def test_a_copy_ends_at_its_limits_like_any_other_process(copies: Any) -> None:
     assert copies.value(WORKS) == 1
 
 
-def test_an_action_that_changes_the_prototype_of_arrays_ends_as_on_other_engines(copies: Any) -> None:
+def test_a_changed_array_prototype_has_the_same_result_on_all_engines(copies: Any) -> None:
     define = 'Object.defineProperty(Array.prototype, "0", { get: () => 7, configurable: true })'
     assert copies.value(f"const main = () => {{ {define}; return []; }}") is not None
 
@@ -123,7 +123,7 @@ def test_no_other_process_maps_the_files_that_copies_map(copies: Any) -> None:
     assert shared(copy).isdisjoint(shared(separate()))
 
 
-def test_a_template_that_is_lost_is_replaced_and_nothing_fails(copies: Any) -> None:
+def test_a_lost_template_is_replaced_without_a_failed_run(copies: Any) -> None:
     lost = template(copies)
     assert lost is not None
     os.kill(lost, signal.SIGKILL)

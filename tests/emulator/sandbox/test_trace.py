@@ -17,7 +17,7 @@ def kinds(outcome: Any) -> list[str]:
     return [event["kind"] for event in outcome.trace.as_dict()["events"]]
 
 
-def test_a_run_leaves_its_events_in_order_with_times_and_memory(room: Any, site: Any, open_network: Any, wallet: Any):
+def test_a_run_records_its_events_in_order_with_times_and_memory(room: Any, site: Any, open_network: Any, wallet: Any):
     source = """const main = async ({ url, pkpId }) => {
       console.log('one');
       await Svc.Actions.getSvcActionPrivateKey();
@@ -48,7 +48,7 @@ def test_a_run_leaves_its_events_in_order_with_times_and_memory(room: Any, site:
     ("source", "kind"),
     [("const main = () => { for (;;); }", "timeout"), ("const main = () => x", "throw"), ("const main = (", "syntax")],
 )
-def test_failed_runs_keep_theirs(source: str, kind: str, room: Any):
+def test_failed_runs_have_a_timeline(source: str, kind: str, room: Any):
     outcome = room.run(source, timeout_ms=150 if kind == "timeout" else 30_000)  # parsing may be slow on a busy machine
     assert outcome.trace.as_dict()["events"][-1] | {"at_ms": 0, "memory_bytes": 0} == {
         "at_ms": 0, "memory_bytes": 0, "kind": "end", "ok": False, "error_kind": kind,

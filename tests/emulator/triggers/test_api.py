@@ -37,7 +37,7 @@ async def refused(door: Any, method: str, path: str, given: Any = None, **option
 # --- authentication --------------------------------------------------------------------------------------------------
 
 
-async def test_me_tells_who_approved_the_token(door):
+async def test_me_returns_the_user_who_approved_the_token(door):
     me = await door.ok("GET", "/api/me")
     assert set(me) == {"id", "email"}
 
@@ -124,7 +124,7 @@ async def test_the_list_is_bare_and_newest_first(door):
         ({"svc_account_address": 5}, 422, "unprocessable_entity"),
     ],
 )
-async def test_what_a_trigger_must_not_be(door, members, status, code):
+async def test_invalid_triggers_are_rejected(door, members, status, code):
     assert await refused(door, "POST", "/api/triggers", body(**members)) == (status, code)
 
 
@@ -146,7 +146,7 @@ async def test_a_missing_member_does_not_match_the_schema_and_no_key_is_repeated
         ({"kind": "chain_event", "config": {"chain": "base", "contract_address": False}}, "not false"),
     ],
 )
-async def test_a_refused_value_is_told_as_it_was_sent(door, members, said):
+async def test_the_error_contains_the_rejected_value(door, members, said):
     answer = await door.ask("POST", "/api/triggers", body(**members))
     assert answer.status_code == 400
     assert said in answer.json()["message"]
@@ -191,7 +191,7 @@ async def test_a_chain_event_config_that_cannot_be_used_is_refused(door, change)
         {"contract_address": None, "address": "0x" + "AB" * 20},
     ],
 )
-async def test_every_form_of_a_chain_event_config_is_taken(door, change):
+async def test_every_form_of_a_chain_event_config_is_accepted(door, change):
     config = {name: value for name, value in (CHAIN | change).items() if value is not None}
     made = await door.ok("POST", "/api/triggers", body(kind="chain_event", config=config))
     assert made["config"] == config
@@ -209,7 +209,7 @@ async def test_a_change_keeps_what_is_absent_or_null(door):
     assert recoded["action_cid"] == source_cid(ECHO + " ")
 
 
-async def test_new_code_needs_the_usage_key_again_so_a_token_alone_runs_nothing_else_with_it(door):
+async def test_new_code_requires_the_usage_key_again(door):
     made = await door.ok("POST", "/api/triggers", body())
     path = f"/api/triggers/{made['id']}"
     refusal = await refused(door, "PATCH", path, {"action_code": "const main = () => 'stolen';", "name": "x"})
@@ -227,7 +227,7 @@ async def test_a_change_is_checked_as_a_whole(door):
     assert await door.ok("GET", path) == made
 
 
-async def test_delete_answers_204_also_when_there_is_nothing(door):
+async def test_delete_returns_204_even_for_a_missing_trigger(door):
     made = await door.ok("POST", "/api/triggers", body())
     path = f"/api/triggers/{made['id']}"
     for _ in range(2):
@@ -236,7 +236,7 @@ async def test_delete_answers_204_also_when_there_is_nothing(door):
     assert await refused(door, "GET", path) == (404, "not_found")
 
 
-async def test_ids_that_are_no_uuid_or_belong_to_nobody(door):
+async def test_invalid_and_unknown_ids_are_rejected(door):
     assert await refused(door, "GET", "/api/triggers/seven") == (400, "invalid_id")
     assert await refused(door, "GET", f"/api/triggers/{uuid4()}") == (404, "not_found")
     assert await refused(door, "PATCH", f"/api/triggers/{uuid4()}", {}) == (404, "not_found")
@@ -260,7 +260,7 @@ async def test_a_foreign_trigger_looks_like_a_missing_one(door):
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"name": NaN}'])
-async def test_a_body_that_is_no_json_is_refused(door, content):
+async def test_an_invalid_json_body_is_rejected(door, content):
     answer = await door.ask("POST", "/api/triggers", content=content)
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_json")
 
@@ -416,7 +416,7 @@ async def test_deleting_a_trigger_deletes_its_runs(door):
     assert await door.service.store.run(lambda connection: connection.value(left, id=trigger["id"])) == 0
 
 
-async def test_doors_that_do_not_open(door):
+async def test_invalid_webhook_posts_are_rejected(door):
     schedule = await door.trigger(KEY, ECHO, "schedule", config={"cron": "0 0 1 1 *"})
     off = await door.trigger(KEY, ECHO)
     await door.ok("PATCH", f"/api/triggers/{off['id']}", {"enabled": False})
@@ -446,7 +446,7 @@ async def test_a_json_content_type_with_another_body_is_accepted_as_text(door, c
     assert run["response"]["response"] == [content.decode(), content.decode()]
 
 
-async def test_a_body_of_the_largest_size_is_taken_whole(door):
+async def test_a_body_of_the_maximum_size_is_accepted(door):
     key = await door.account()
     trigger = await door.trigger(key, "async function main(p) { return p.event_raw.length; }")
     await door.post(trigger, b"y" * 262_144)
@@ -454,7 +454,7 @@ async def test_a_body_of_the_largest_size_is_taken_whole(door):
     assert run["response"]["response"] == 262_144
 
 
-async def test_a_trigger_takes_so_many_posts_a_minute_and_no_more(door):
+async def test_a_trigger_has_a_limit_of_posts_per_minute(door):
     trigger = await door.trigger("unknown key", ECHO, max_runs_per_minute=3)
     for _ in range(3):
         await door.post(trigger)
@@ -467,7 +467,7 @@ async def test_a_trigger_takes_so_many_posts_a_minute_and_no_more(door):
     await door.post(trigger)
 
 
-async def test_without_a_limit_sixty_posts_a_minute_are_taken_and_zero_takes_none(door):
+async def test_the_default_limit_is_sixty_posts_per_minute_and_zero_permits_none(door):
     trigger = await door.trigger("unknown key", ECHO)
     for _ in range(60):
         await door.post(trigger)
@@ -476,7 +476,7 @@ async def test_without_a_limit_sixty_posts_a_minute_are_taken_and_zero_takes_non
     assert (await door.http.post(f"/webhook/{closed['id']}", content=b"x")).status_code == 429
 
 
-async def test_a_queue_holds_so_many_runs_and_no_more(door):
+async def test_a_queue_has_a_limit_of_runs(door):
     key = await door.account()
     trigger = await door.trigger(key, "async function main() { while (true) {} }", max_queued_runs=2)
     await door.post(trigger)
@@ -565,7 +565,7 @@ async def test_posts_are_limited_by_address_and_by_owner(make_door):
 
 
 @pytest.mark.asyncio(loop_scope="function")
-async def test_other_words_name_the_account_member(make_door):
+async def test_the_service_name_determines_the_name_of_the_account_member(make_door):
     door = await make_door(service_name="acme")
     made = await door.trigger(KEY, ECHO, acme_account_address="0x1")
     assert made["acme_account_address"] == "0x1"
@@ -573,7 +573,7 @@ async def test_other_words_name_the_account_member(make_door):
 
 
 @pytest.mark.asyncio(loop_scope="function")
-async def test_an_attempt_that_takes_too_long_is_given_up_and_its_execution_stopped(make_door):
+async def test_a_too_long_attempt_is_cancelled_with_its_execution(make_door):
     door = await make_door(trigger_timeout_ms=300, run_max_retries=0)
     key = await door.account()
     trigger = await door.trigger(key, "async function main() { while (true) {} }")
@@ -600,7 +600,7 @@ async def test_a_run_may_take_longer_than_half_a_minute(make_door):
 
 
 @pytest.mark.asyncio(loop_scope="function")
-async def test_a_run_that_may_still_run_elsewhere_is_not_started_again(make_door):
+async def test_a_run_that_can_still_be_running_is_not_repeated(make_door):
     """The other service continues after the timeout. A second attempt would run the action twice at the same time."""
     calls = []
 
@@ -621,7 +621,7 @@ async def test_a_run_that_may_still_run_elsewhere_is_not_started_again(make_door
 
 
 @pytest.mark.asyncio(loop_scope="function")
-async def test_waiting_to_be_retried_is_shown_when_the_settings_say_so(make_door):
+async def test_the_state_retrying_is_shown_only_with_the_setting(make_door):
     door = await make_door(expose_retrying=True, clock="frozen@1900000000")
     trigger = await door.trigger(await door.account(), ECHO)
     door.service.faults.add("runtime", times=1)
@@ -682,7 +682,7 @@ async def test_real_answers_match_the_description(door, asked, given, status):
 
 
 @pytest.mark.slow
-async def test_the_description_tells_who_needs_a_token(door):
+async def test_the_description_contains_the_security_schemes(door):
     paths = (await door.http.get("/core/v1/openapi.json")).json()["paths"]
     needs = {
         f"{method} {path}": operation["security"]

@@ -14,7 +14,7 @@ NOON = 1_900_065_600  # 2030-03-18 12:00:00 UTC
 ENDED = "SELECT count(*) FROM trigger_runs WHERE status = 'success'"
 
 
-async def test_a_kept_schedule_fires_after_a_restart_although_nobody_asks_for_triggers(make_door, tmp_path):
+async def test_a_stored_schedule_fires_after_a_restart_without_a_request(make_door, tmp_path):
     kept = {"state": str(tmp_path / "state")}
     first = await make_door(clock=f"frozen@{NOON}", **kept)
     await first.trigger(await first.account(), "const main = () => 1", kind="schedule", config={"cron": "0 * * * *"})
@@ -27,7 +27,7 @@ async def test_a_kept_schedule_fires_after_a_restart_although_nobody_asks_for_tr
 
 
 @pytest.mark.slow
-def test_an_emulator_that_keeps_nothing_loads_nothing_of_triggers_until_somebody_asks() -> None:
+def test_without_stored_triggers_their_modules_load_on_first_use() -> None:
     program = """
 import asyncio, sys
 import httpx

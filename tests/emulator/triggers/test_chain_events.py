@@ -359,9 +359,7 @@ async def test_a_full_queue_leaves_logs_for_later_and_loses_none(parts, anvil, w
     assert await pings(parts, trigger, 5) == [0, 1, 2, 3, 4]
 
 
-async def test_a_reorganisation_gives_no_second_run_to_a_log_that_returns_and_one_to_a_new_log(
-    parts, anvil, watch, polled
-):
+async def test_after_a_reorganisation_only_new_logs_start_runs(parts, anvil, watch, polled):
     trigger = await parts.trigger("chain_event", config(anvil))
     watch()
     anvil.ping(ALICE, 1)
@@ -394,7 +392,7 @@ async def test_a_chain_that_became_shorter_is_read_again(parts, anvil, watch, po
     assert await pings(parts, trigger, 2) == [1, 2]
 
 
-async def test_the_place_is_kept_over_a_restart(parts, anvil, store, clock):
+async def test_the_position_survives_a_restart(parts, anvil, store, clock):
     trigger = await parts.trigger("chain_event", config(anvil))
     for round_ in range(2):
         anvil.ping(ALICE, round_)
@@ -420,7 +418,7 @@ async def test_a_log_that_does_not_fit_the_signature_still_has_its_run(parts, an
     assert "does not match" in event["decode_error"]
 
 
-async def test_a_chain_that_is_away_is_asked_again(parts, store, clock, resting, polled):
+async def test_an_unreachable_chain_is_polled_again(parts, store, clock, resting, polled):
     trigger = await parts.trigger("chain_event", {
         "chain": "base", "contract_address": ALICE, "event_signature": "Ping(address,uint256)",
     })  # fmt: skip
@@ -445,7 +443,7 @@ async def test_a_chain_that_is_away_is_asked_again(parts, store, clock, resting,
     assert await parts.runs(trigger) == []
 
 
-async def test_a_provider_that_caps_ranges_is_asked_for_less(parts, anvil, store, clock, polled):
+async def test_a_provider_with_a_range_limit_receives_smaller_ranges(parts, anvil, store, clock, polled):
     trigger = await parts.trigger("chain_event", config(anvil, start_block=0))
     anvil.mine(50)
     anvil.ping(ALICE, 1)

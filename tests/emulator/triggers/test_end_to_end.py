@@ -67,7 +67,7 @@ def test_a_signed_webhook_is_verified_over_the_exact_bytes(svc, triggers):
         assert run.result["verified"] is True
 
 
-def test_a_forged_webhook_ends_in_the_actions_own_error(start_emulator):
+def test_a_forged_webhook_fails_with_the_actions_error(start_emulator):
     with start_emulator(starter_credits=1_000, run_max_retries=0) as own, own.triggers() as triggers:
         account = own.client().accounts.create("triggers")
         hook = triggers.create_for(own.client(api_key=account.api_key), VERIFY, name="orders")
@@ -159,7 +159,7 @@ def test_a_contract_event_runs_an_action_that_sends_a_transaction_back(start_emu
     assert sent["blockNumber"] is not None
 
 
-def test_the_client_says_what_a_schedule_and_an_event_mean_without_asking():
+def test_the_client_describes_schedules_and_events_without_a_request():
     preview = svcnb.TriggersClient.cron("0 9 * * MON", after=0)
     assert (preview.sentence, len(preview.times)) == ("At 09:00 on Monday (UTC)", 10)
     event = svcnb.TriggersClient.event("Transfer(address indexed from,address indexed to,uint256 value)")
@@ -258,7 +258,7 @@ def test_the_session_cookie_is_for_the_pages_alone(emulator, browser):
 
 
 @pytest.mark.parametrize("challenge", ["", "short", "x" * 44, "<script>alert(1)</script>", "é" * 43])
-def test_a_page_for_no_challenge_says_so_without_repeating_it(browser, challenge):
+def test_an_invalid_challenge_is_reported_without_its_text(browser, challenge):
     answer = browser.http.get("/agent/authorize", params={"challenge": challenge})
     assert answer.status_code == 400
     assert "<script" not in answer.text
@@ -295,7 +295,7 @@ def test_another_user_signs_in_with_the_control_token_and_sees_triggers_of_their
 
 
 @pytest.mark.parametrize("token", [{}, {"token": "a guess"}])
-def test_a_program_of_this_machine_becomes_no_other_user_without_the_control_token(browser, token):
+def test_a_local_program_cannot_sign_in_as_another_user(browser, token):
     """Learners who share an emulator are separate users. None of them can sign in as another."""
     for email in ("ada@workshop.local", "OWNER@localhost.org"):
         answer = browser.http.post("/agent/login", data={"email": email} | token)
@@ -312,7 +312,7 @@ def test_signing_in_never_leads_to_another_site(browser):
         assert "evil" not in answer.headers.get("location", "")
 
 
-def test_a_revoked_token_is_out_for_ever(emulator):
+def test_a_revoked_token_is_permanently_invalid(emulator):
     with emulator.triggers("first") as first, emulator.triggers("second") as second:
         mine = next(token for token in second.tokens() if token.label == "first" and token.revoked_at is None)
         second.revoke(mine)
@@ -324,7 +324,7 @@ def test_a_revoked_token_is_out_for_ever(emulator):
         assert second.who() is None
 
 
-def test_nobody_approving_ends_in_a_clear_error(emulator):
+def test_a_missing_approval_is_a_clear_error(emulator):
     with svcnb.TriggersClient(emulator.triggers_url) as client, pytest.raises(svcnb.TimedOut) as caught:
         client.authorize(timeout=0.5, open_page=lambda _url: None)
     assert client.approval_url in str(caught.value)
@@ -338,7 +338,7 @@ def test_a_token_never_shows_itself(emulator):
 
 
 @pytest.mark.slow
-def test_a_snapshot_brings_triggers_back_and_a_reset_takes_them(start_emulator):
+def test_a_snapshot_restores_triggers_and_a_reset_deletes_them(start_emulator):
     with start_emulator(starter_credits=1_000) as own, own.triggers() as triggers:
         account = own.client().accounts.create("triggers")
         svc = own.client(api_key=account.api_key)
@@ -356,7 +356,7 @@ def test_a_snapshot_brings_triggers_back_and_a_reset_takes_them(start_emulator):
 
 
 @pytest.mark.slow
-def test_triggers_go_on_after_a_restart_with_the_same_state(start_emulator, tmp_path):
+def test_triggers_continue_after_a_restart(start_emulator, tmp_path):
     folder = {"state": str(tmp_path / "state"), "starter_credits": 1_000, "clock": f"frozen@{NOON}"}
     with start_emulator(**folder) as first, first.triggers() as triggers:
         account = first.client().accounts.create("triggers")

@@ -25,7 +25,7 @@ async def test_a_run_succeeds_with_the_whole_answer_as_its_response(parts):
     assert (call.run_id, call.usage_key, call.code) == ("r1", "usage key", trigger.action_code)
 
 
-async def test_an_input_that_is_no_object_goes_under_event(parts):
+async def test_an_input_that_is_not_an_object_becomes_the_member_event(parts):
     trigger = await parts.trigger(default_params='{"a":1}')
     await parts.run(trigger, "r1", ["x"])
     await parts.ended(trigger)
@@ -41,7 +41,7 @@ async def test_the_runs_of_a_trigger_follow_one_another_in_order(parts):
     assert parts.execution.most_at_once == 1
 
 
-async def test_a_trigger_that_hangs_does_not_hold_up_forty_others(parts):
+async def test_a_hanging_trigger_does_not_delay_forty_others(parts):
     slow = await parts.trigger()
     parts.execution.gates[slow.action_code] = asyncio.Event()
     await parts.run(slow, "slow")
@@ -69,7 +69,7 @@ async def test_a_worker_limit_bounds_executions_over_all_triggers(make_parts):
     await parts.queues.stop(1)
 
 
-async def test_one_owner_never_has_all_workers_and_who_has_the_fewest_is_served_first(make_parts):
+async def test_one_owner_never_uses_all_workers(make_parts):
     parts = make_parts(workers=4)
     await parts.queues.start()
     greedy = [await parts.trigger(email="greedy@example.org") for _ in range(10)]
@@ -151,7 +151,7 @@ async def test_a_retry_that_succeeds_clears_the_error(parts, clock):
     assert (run.status, run.attempt, run.error) == ("success", 2, None)
 
 
-async def test_the_error_of_a_thrown_action_holds_its_stack(parts):
+async def test_the_error_of_a_failed_action_contains_its_stack(parts):
     trigger = await parts.trigger()
     parts.execution.answers[trigger.action_code] = [FINAL["throw"]]
     await parts.run(trigger, "r1")
@@ -159,7 +159,7 @@ async def test_the_error_of_a_thrown_action_holds_its_stack(parts):
     assert "Error: boom\n    at main" in str(run.error)
 
 
-async def test_a_thrown_action_is_tried_again_when_the_settings_say_so(make_parts, clock):
+async def test_a_failed_action_is_retried_only_with_the_setting(make_parts, clock):
     parts = make_parts(policy=RetryPolicy(3, retry_thrown=True))
     await parts.queues.start()
     trigger = await parts.trigger()
@@ -174,7 +174,7 @@ async def test_a_thrown_action_is_tried_again_when_the_settings_say_so(make_part
     await parts.queues.stop(1)
 
 
-async def test_a_waiting_retry_holds_back_its_own_trigger_only_and_keeps_the_order(parts, clock):
+async def test_a_waiting_retry_delays_only_its_own_trigger(parts, clock):
     failing, healthy = await parts.trigger(), await parts.trigger()
     parts.execution.answers[failing.action_code] = [TRANSIENT["503"]]
     await parts.run(failing, "first")
@@ -203,7 +203,7 @@ async def test_queued_runs_of_a_disabled_trigger_wait_until_it_is_enabled(parts)
     assert run.status == "success"
 
 
-async def test_a_trigger_deleted_while_it_runs_leaves_nothing(parts, store):
+async def test_a_trigger_deleted_during_a_run_leaves_no_rows(parts, store):
     from svcnb.emulator.triggers.store import delete_trigger
 
     trigger = await parts.trigger()
@@ -299,7 +299,7 @@ async def test_a_key_that_cannot_be_opened_fails_the_run_without_a_call(parts):
     assert "usage key" in str(run.error)
 
 
-async def test_an_idle_run_is_picked_up_at_once_and_by_no_timer(parts, monkeypatch):
+async def test_a_new_run_starts_immediately_without_a_timer(parts, monkeypatch):
     """`bench_triggers` measures the delay. This test checks that no queue waits for a poll interval."""
     trigger = await parts.trigger()
     loop = asyncio.get_running_loop()
@@ -318,7 +318,7 @@ async def test_an_idle_run_is_picked_up_at_once_and_by_no_timer(parts, monkeypat
     assert timers == []
 
 
-async def test_the_oldest_ended_runs_of_a_trigger_give_way_and_no_other(make_parts, clock):
+async def test_only_the_oldest_ended_runs_of_a_trigger_are_deleted(make_parts, clock):
     parts = make_parts(kept_runs=3)
     await parts.queues.start()
     trigger, other = await parts.trigger(), await parts.trigger()
@@ -336,7 +336,7 @@ async def test_the_oldest_ended_runs_of_a_trigger_give_way_and_no_other(make_par
     await again.queues.stop(1)
 
 
-async def test_a_run_ends_whatever_text_its_action_throws(parts):
+async def test_a_run_ends_with_any_thrown_text(parts):
     """A JavaScript string can contain NUL and half a surrogate pair, which databases cannot store without an escape."""
     trigger = await parts.trigger()
     parts.execution.answers[trigger.action_code] = [

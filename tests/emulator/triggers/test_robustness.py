@@ -48,7 +48,7 @@ async def test_a_trigger_that_is_deleted_while_a_request_is_read_is_not_found(do
 @pytest.mark.engine
 @pytest.mark.chain
 @pytest.mark.asyncio(loop_scope="module")
-async def test_numbers_beyond_a_double_are_refused_in_every_body_but_a_posts(door) -> None:
+async def test_numbers_that_do_not_fit_in_a_double_are_rejected(door) -> None:
     made = await door.ok("POST", "/api/triggers", body())
     given = json.dumps(body()).removesuffix("}")
     for method, path, content in (

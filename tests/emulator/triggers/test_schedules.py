@@ -85,7 +85,7 @@ async def test_a_clock_that_jumps_two_hours_fires_every_tick_once_in_order(parts
     assert [call.params["scheduled_at"][11:] for call in parts.execution.calls] == seen
 
 
-async def test_after_a_stop_missed_ticks_follow_one_a_scan(parts, store, clock):
+async def test_after_a_stop_each_scan_starts_one_missed_tick(parts, store, clock):
     trigger = await parts.trigger("schedule", {"cron": "*/10 * * * *"})
     clock.advance(3600)  # no scanner is running
     scanner = Schedules(store, clock, 30, parts.queues.wake)

@@ -132,7 +132,7 @@ LARGE = {"github", "stripe", "twilio"}
 @pytest.mark.parametrize(
     "sender", [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in SENDERS]
 )
-def test_what_a_senders_sdk_signs_is_verified_by_an_action_and_nothing_else_is(
+def test_an_action_accepts_only_the_signature_of_the_senders_sdk(
     hooks: Any, sender: str, request: pytest.FixtureRequest
 ) -> None:
     sign, body, verify = SENDERS[sender]

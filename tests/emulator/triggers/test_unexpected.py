@@ -105,7 +105,7 @@ async def test_a_run_that_cannot_be_begun_fails_and_the_next_one_begins(parts, r
     assert "refused" in caplog.text
 
 
-async def test_what_keeps_the_next_run_from_beginning_does_not_touch_the_one_that_ended(parts, refuse, ended):
+async def test_an_error_in_the_next_run_does_not_affect_the_ended_one(parts, refuse, ended):
     trigger = await parts.trigger()
     await refuse("NEW.id = 'bad' AND NEW.status = 'running'")
     gate = parts.execution.gates[trigger.action_code] = asyncio.Event()
@@ -117,7 +117,7 @@ async def test_what_keeps_the_next_run_from_beginning_does_not_touch_the_one_tha
     assert (first.status, first.error, bad.status) == ("success", None, "failed")
 
 
-async def test_a_run_that_the_database_does_not_take_at_all_waits_for_better_times_and_keeps_its_end(parts, refuse):
+async def test_a_result_waits_until_the_database_is_available(parts, refuse):
     stuck, other = await parts.trigger(), await parts.trigger()
     take_again = await refuse("NEW.id = 'bad' AND NEW.status <> 'running'")
     await parts.run(stuck, "bad")
@@ -164,7 +164,7 @@ async def test_a_schedule_that_cannot_be_read_does_not_keep_others_waiting(store
         await asyncio.gather(looking, return_exceptions=True)
 
 
-async def test_runs_that_could_not_be_looked_for_at_the_start_are_looked_for_again(door, monkeypatch):
+async def test_a_failed_search_for_runs_at_the_start_is_repeated(door, monkeypatch):
     from svcnb.emulator.triggers import service
 
     triggers = await door.service.get_triggers()

@@ -40,7 +40,7 @@ def test_headers_that_verify_or_describe_a_post_are_kept(name):
         "x-wallet-auth", "x-custom", "host", "accept", "referer", "x-gitlab-token",
     ],
 )  # fmt: skip
-def test_credentials_and_everything_else_are_dropped(name):
+def test_credentials_and_all_other_headers_are_removed(name):
     assert kept((name, "secret")) == {}
 
 
@@ -69,7 +69,7 @@ def test_any_other_content_type_is_text(content_type):
 
 
 @pytest.mark.parametrize("body", [bytes(range(256)), b"\xff", b"caf\xe9", b"\xed\xa0\x80"])
-def test_bytes_that_are_no_utf_8_come_back_exactly(body):
+def test_bytes_that_are_not_utf_8_are_restored_exactly(body):
     given = run_input(body, "application/octet-stream", {})
     assert given["event_raw_encoding"] == "base64"
     assert base64.b64decode(given["event_raw"]) == body

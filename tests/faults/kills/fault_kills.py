@@ -12,6 +12,6 @@ import pytest
 pytestmark = [pytest.mark.engine, pytest.mark.chain, pytest.mark.slow]
 
 
-def test_nothing_acknowledged_is_lost_and_nothing_charged_in_vain_in_sixty_kills(ordeal):
+def test_sixty_kills_lose_no_acknowledged_call_and_charge_no_other(ordeal):
     kills, seed = int(os.environ.get("SVC_FAULT_KILLS", "60")), int(os.environ.get("SVC_FAULT_SEED", "1"))
     print(ordeal(workers=4, kills=kills, seed=seed))  # noqa: T201 - the counts are the point

@@ -14,5 +14,5 @@ pytestmark = [
 ]
 
 
-def test_nothing_acknowledged_is_lost_and_nothing_charged_in_vain_whichever_process_dies(ordeal):
+def test_a_kill_of_any_process_loses_no_acknowledged_call(ordeal):
     print(ordeal(workers=2, kills=6, seed=1))  # noqa: T201 - the counts are the point

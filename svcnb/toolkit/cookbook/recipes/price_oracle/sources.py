@@ -7,7 +7,7 @@ import threading
 import time
 from datetime import UTC, datetime
 
-from svcnb.testing import StandIn
+from svcnb.testing import StubServer
 
 PLACES = {
     "/products/ETH-USD/ticker": ("price", "time"),
@@ -16,12 +16,12 @@ PLACES = {
 }
 
 
-class Sources(StandIn):
+class Sources(StubServer):
     """HTTP server with the response formats of three public exchanges."""
 
     @property
     def described(self) -> list[dict[str, str]]:
-        """Settings of the oracle: each source's address, and the place of the price and time in its response."""
+        """Settings of the oracle: each source's address, and the location of the price and the time in its response."""
         return [{"url": self.url + path, "price": price, "at": at} for path, (price, at) in PLACES.items()]
 
     def report(self, *prices: object, age_s: float = 0) -> None:

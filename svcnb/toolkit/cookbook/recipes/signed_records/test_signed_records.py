@@ -302,7 +302,7 @@ def test_only_one_of_two_receipts_issued_at_the_same_time_counts(world: World) -
         world.shop.sell(order, ADA, 100)
     world.svc.map(world.issuer, [{"order": f"order-{number}"} for number in (3, 4, 5)], progress=False)
     kept = world.records[:3]
-    if world.records[3]["receipt"]["number"] == 3:  # issued before the store had the first one
+    if world.records[3]["receipt"]["number"] == 3:  # issued before the store contained the first receipt
         with pytest.raises(svcnb.ActionError, match="does not match"):
             world.total()
     world.records[:] = kept

@@ -50,7 +50,7 @@ class World:
         return template.derive(self.config | changed, name="VOUCHER")
 
     def params(self, body: str, secret: str = SECRET, at: float | None = None) -> dict[str, Any]:
-        """Returns the parameters that the trigger passes when the provider delivers a body."""
+        """Returns the parameters that the trigger passes when the provider sends a request with this body."""
         seconds = int(time.time() if at is None else at)
         digest = hmac.new(secret.encode(), f"{seconds}.{body}".encode(), hashlib.sha256).hexdigest()
         headers = {"processor-signature": [f"t={seconds},v1={digest}"]}
