@@ -149,7 +149,7 @@ MAX_MODULE_BYTES: Final = 10 * 1024 * 1024
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
 """Maximum total length of stored operations and results, in bytes.
 
-The engine ``auto`` cannot repeat a run with more data and with side effects."""
+If a run with side effects exceeds it, the engine ``auto`` cannot repeat the run."""
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
 """Maximum total length of the bodies in one recording, in bytes.
 

@@ -65,7 +65,7 @@ def run(lesson: str, environment: dict[str, str], own: Mapping[str, str] | None 
     Args:
         lesson: Name of the lesson.
         environment: Additional environment variables of the kernel.
-        own: Additional cells of the learner, by a text of the cell before each.
+        own: Additional cells of the learner. The key of each is a text of the preceding cell.
     """
     (path,) = NOTEBOOKS.glob(f"{NUMBERS[lesson]}-*.ipynb")
     notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
