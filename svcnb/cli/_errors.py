@@ -62,11 +62,22 @@ def explain(error: BaseException) -> Explanation | None:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
         return Explanation(f"{where}: {error.strerror}", _FILE_HINT, ExitCode.FAILED)
+    if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
+        return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.PART_MISSING)
+    return _full_disk(error)
+
+
+def _full_disk(error: BaseException) -> Explanation | None:
+    if _is(error, "svcnb.emulator.platform.store", "StoreUnavailable"):
+        message = f"the state cannot be read or written: {error}"
+        return Explanation(
+            message,
+            "Check the free space of the disk, or use a different --state folder or --database.",
+            ExitCode.STATE_UNUSABLE,
+        )
     if isinstance(error, OSError) and error.errno in _FULL:
         message = f"a file or the output cannot be written: {error.strerror}"
         return Explanation(message, "Free some disk space, and run the command again.", ExitCode.FAILED)
-    if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
-        return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.PART_MISSING)
     return None
 
 

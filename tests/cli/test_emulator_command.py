@@ -95,7 +95,7 @@ def test_a_control_token_that_no_header_can_contain_is_an_error_without_the_toke
 @pytest.mark.chain
 @pytest.mark.engine
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of a process are POSIX")
-@pytest.mark.parametrize("blocks", [0, 100, 600])
+@pytest.mark.parametrize("blocks", [0, 100, 400, 600])
 def test_a_state_that_cannot_be_written_ends_with_its_exit_code(tmp_path, blocks: int) -> None:
     arguments = [sys.executable, "-m", "svcnb", "emulator", "--state", str(tmp_path / "state")]
     done = subprocess.run(
@@ -107,7 +107,7 @@ def test_a_state_that_cannot_be_written_ends_with_its_exit_code(tmp_path, blocks
     )
     assert done.returncode == ExitCode.STATE_UNUSABLE, done.stderr
     assert "Traceback" not in done.stderr
-    assert "Next step: Use a different --state folder" in done.stderr
+    assert "different --state folder or --database" in done.stderr
 
 
 def test_the_environment_is_read_and_checked_like_an_option(svcnb) -> None:
