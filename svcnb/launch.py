@@ -142,10 +142,13 @@ class Emulator(EmulatorControl):
                 machine, unless you chose the token yourself.
 
         Raises:
+            ConfigError: The address is not an http or https address.
             EmulatorUnreachable: No server responds at the address.
             ControlRefused: The server is not an emulator, or the token is wrong.
         """
-        handle = EmulatorControl(base_url, control_token=control_token)
+        from svcnb.client.config import clean_url
+
+        handle = EmulatorControl(clean_url(base_url, "base_url"), control_token=control_token)
         handle.state()
         return handle
 

@@ -66,7 +66,9 @@ LIVE: Final[dict[str, Live]] = {
         "until you set it",
         own_wallet=True,
     ),
-    "webhooks": Live(20, "It needs a triggers service in `SVC_TRIGGERS_URL` and your approval in a browser."),
+    "webhooks": Live(
+        20, "It needs the address of a triggers service in `SVC_TRIGGERS_URL`, and your approval in a browser."
+    ),
     "history": Live(20, skips="the simulated day"),
     "batches": Live(60, skips="the injected faults and the account with three cents"),
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from svcnb.checked import checked
 from svcnb.errors import InvalidType
 from svcnb.toolkit.contract_calls import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.stand_in import StandIn
+from svcnb.toolkit.stub_server import StubServer
 
 if TYPE_CHECKING:
     from svcnb.client.models.runs import Run
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from svcnb.control import EmulatorControl
 
 __all__ = [
-    "Recorded", "StandIn", "assert_signed_by", "assert_trace", "deploy", "recorded", "reverts", "second_form", "send",
-    "vrs",
+    "Recorded", "StubServer", "assert_signed_by", "assert_trace", "deploy", "recorded", "reverts", "second_form",
+    "send", "vrs",
 ]  # fmt: skip
 
 

@@ -158,7 +158,7 @@ def clock(
         elif freeze:
             control.clock.freeze()
         elif at is not None:
-            control.clock.freeze(float(at) if at.replace(".", "", 1).isdigit() else at)
+            control.clock.freeze(float(at) if at.replace(".", "", 1).isdecimal() else at)
         elif real:
             control.clock.real()
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -61,6 +62,9 @@ def explain(error: BaseException) -> Explanation | None:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
         return Explanation(f"{where}: {error.strerror}", _FILE_HINT, ExitCode.FAILED)
+    if isinstance(error, OSError) and error.errno in _FULL:
+        message = f"a file or the output cannot be written: {error.strerror}"
+        return Explanation(message, "Free some disk space, and run the command again.", ExitCode.FAILED)
     if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
         return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.PART_MISSING)
     return None
@@ -99,6 +103,9 @@ def _unknown(name: str) -> str:
 
 
 _FILE_HINT = "Check that the file exists, that you can read and write it, and that the disk has free space."
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Error numbers of a write above the space of the disk or of the user. Such an error does not name the file."""
 
 _EXTRAS = ("emulator", "chain", "lab", "lint", "reports")
 """Extras that a hint can suggest, smallest first."""

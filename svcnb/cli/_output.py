@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FORMAT: Final = "svcnb.output"
 _QUIET: Final = "svcnb.quiet"
 _IDENTIFIERS: Final = (
-    *("id", "hash", "api_key_hash", "wallet_address", "address", "cid", "hashed_cid", "request_id", "what", "name"),
+    *("wallet_address", "id", "hash", "api_key_hash", "address", "cid", "hashed_cid", "request_id", "what", "name"),
     *("file", "folder", "event", "status"),
 )
 """Fields that identify an entry. ``--quiet`` prints the first of these fields that an entry has."""

@@ -60,8 +60,15 @@ def run(arguments: list[str]) -> int:
         code = cli.main(args=arguments, prog_name="svcnb", standalone_mode=False)
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
-    except click.Abort:
-        raise KeyboardInterrupt from None
+    except click.Abort as stopped:
+        if not isinstance(stopped.__context__, EOFError):
+            raise KeyboardInterrupt from None
+        click.echo(
+            "\nError: standard input ended before the command received an answer. Run the command in a terminal, "
+            "or pass its options.",
+            err=True,
+        )
+        return ExitCode.USAGE
     except click.ClickException as error:
         error.show()
         return error.exit_code

@@ -31,6 +31,15 @@ class PortTaken(Exception):
     exit_code = ExitCode.PORT_IN_USE
 
 
+class HostUnusable(Exception):
+    """Error for a host or a port on which this machine cannot listen."""
+
+    hint = (
+        "Use 127.0.0.1, 0.0.0.0 or another address of this machine as host, and a port that you are permitted to use."
+    )
+    exit_code = ExitCode.USAGE
+
+
 class StopRequested(BaseException):
     """Error for a signal during the start. The program then stops all components that it has started."""
 
@@ -43,6 +52,7 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
 
     Raises:
         PortTaken: The port is already in use by another program.
+        HostUnusable: This machine cannot listen on the host or the port.
     """
     with _stoppable():
         _serve(given, supervised=False)
@@ -81,12 +91,19 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None, *, s
     from svcnb.emulator.main import serve as serve_app
 
     hidden = settings.control_token is not None and not supervised
+    serve_app(settings, partial(_print_ready, hidden=hidden), listener or _listen(settings.host, settings.port))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    from svcnb.emulator.main import listen
+
     try:
-        serve_app(settings, partial(_print_ready, hidden=hidden), listener)
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        raise PortTaken(f"port {settings.port} on {settings.host} is already in use by another program") from error
+        return listen(host, port)
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            raise PortTaken(f"port {port} on {host} is already in use by another program") from error
+        cause = getattr(error, "strerror", None) or error
+        raise HostUnusable(f"the emulator cannot listen on host {host!r} and port {port}: {cause}") from error
 
 
 def _print_ready(ready: dict[str, object], *, hidden: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, TextIO
@@ -77,9 +77,18 @@ def _set(values: Mapping[str, str | None]) -> None:
 
 
 def read_secret(file: Path) -> str:
-    """Reads a secret from a file, without the line ending. ``-`` means standard input."""
-    text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
-    return text.strip()
+    """Reads a secret from a file, without the line ending. ``-`` means standard input.
+
+    Raises:
+        click.BadParameter: The file is empty, or is not text. The message does not contain any part of the file.
+    """
+    try:
+        text = (sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")).strip()
+    except UnicodeDecodeError:
+        raise click.BadParameter(f"{file} is not UTF-8 text. Pass a file that contains only the secret.") from None
+    if not text:
+        raise click.BadParameter(f"{file} is empty. Pass a file that contains the secret.")
+    return text
 
 
 def read_key(file: Path) -> str:
@@ -91,13 +100,14 @@ def read_key(file: Path) -> str:
     text = read_secret(file)
     if not text.startswith("{"):
         return text
-    try:
+    keys: Any = None
+    with suppress(ValueError):
         keys = parse(text)
-    except ValueError:
+    if keys is None or not all(isinstance(key, str) for key in keys.values()):
         raise click.BadParameter(
             f"{file} contains neither a key nor valid JSON. Pass a file that contains a key or JSON.",
             param_hint="--key-file",
-        ) from None
+        )
     if len(keys) != 1:
         names = ", ".join(keys) or "none"
         hint = f"{file} contains {len(keys)} keys ({names}), but only one is allowed: save each key in its own file."
@@ -151,6 +161,7 @@ def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
 
     Raises:
         click.BadParameter: The file exists. The command never overwrites keys.
+        OSError: The folder cannot be written to, or the disk is full.
     """
     if file is None:
         yield None
@@ -163,11 +174,21 @@ def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
         ) from None
     try:
         with opened:
+            # Reserve the space now. If the disk is full, the command fails before it creates a key.
+            opened.write(" " * _KEY_SPACE)
+            opened.flush()
+            os.fsync(opened.fileno())
+            opened.seek(0)
             yield opened
+            opened.truncate()
     except BaseException:
-        if not file.stat().st_size:
+        if not file.read_text(encoding="utf-8").strip():
             file.unlink()
         raise
+
+
+_KEY_SPACE = 1024
+"""Number of bytes to reserve in a key file. This is more than any key needs."""
 
 
 def _private(path: str, flags: int) -> int:

@@ -77,7 +77,7 @@ def authorize(token_file: Path, triggers_url: str | None, timeout: float, no_bro
 
     If the file already contains a token, the command uses that token.
     """
-    known = read_secret(token_file) if token_file.exists() else None
+    known = read_secret(token_file) if token_file.exists() and token_file.stat().st_size else None
     with _client(triggers_url, known) as triggers:
         if known is None:
             # Write the file before the approval, so that an approved token is never lost. No other user can read the

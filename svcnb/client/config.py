@@ -15,6 +15,7 @@ ignores the key.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Callable, Mapping
@@ -227,21 +228,36 @@ def clean_url(url: str, name: str) -> str:
     """Returns an address without trailing slashes.
 
     Raises:
-        ConfigError: The string is not an http or https address.
+        ConfigError: The string is not an http or https address. The message does not contain a password, path or query,
+            because these parts can contain the key of a provider.
     """
     text = str(url).strip().rstrip("/")
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ConfigError(
-            f"invalid {name} {text!r}: expected an http or https address",
-            hint="Write the address with its scheme, as in http://127.0.0.1:8000/.",
-        )
-    if parts.username or parts.password:
+    shown = re.split(r"(?<![:/])/|[?#]", text, maxsplit=1)[0]
+    if "@" in shown:
         raise ConfigError(
             f"{name} contains a user name or a password",
             hint=("Remove the user name and the password. The client sends the key in a header."),
         )
+    if not _is_http_address(text):
+        raise ConfigError(
+            f"invalid {name} {shown!r}: expected an http or https address",
+            hint="Write the address with its scheme, as in http://127.0.0.1:8000/.",
+        )
+    if name == "base_url" and ("?" in text or "#" in text):
+        raise ConfigError(
+            f"base_url {shown!r} contains a query or a fragment",
+            hint="Remove the part that starts with ? or #. The client adds the path of each call to the address.",
+        )
     return text
+
+
+def _is_http_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        host, _ = (parts.hostname or "").encode("idna"), parts.port
+    except ValueError:  # also an invalid port, and a host name that cannot be looked up
+        return False
+    return parts.scheme in {"http", "https"} and host != b"" and text.isprintable() and " " not in text
 
 
 def clean_key(key: str | Secret) -> Secret:
@@ -313,9 +329,16 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
                 f"the settings file {path} does not exist", hint="Set SVCNB_CONFIG to the path of an existing file."
             ) from None
         return {}
-    except (OSError, ValueError) as error:  # ValueError: the file is not UTF-8, or the path contains a null character
+    except UnicodeDecodeError as error:
         raise ConfigError(
-            f"the settings file {path} cannot be read: {error}", hint="Correct the permissions of the file."
+            f"the settings file {path} is not UTF-8 text: invalid byte {error.object[error.start]:#04x} at position "
+            f"{error.start}",
+            hint="Save the file as UTF-8.",
+        ) from None
+    except (OSError, ValueError) as error:  # ValueError: the path contains a null character
+        raise ConfigError(
+            f"the settings file {path} cannot be read: {error}",
+            hint="Check that the path is a file, and that you can read it.",
         ) from error
     try:
         values = tomllib.loads(text)

@@ -61,7 +61,7 @@ def serve(
         PartMissing: Deno, anvil or a bundle is not installed.
     """
     configure_allocator()
-    listener = listener or _listen(settings.host, settings.port)
+    listener = listener or listen(settings.host, settings.port)
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_serve(settings, listener, on_ready))
@@ -144,10 +144,14 @@ def _make_server(service: Service) -> tuple[Middleware, Server]:
     return app, Server(app)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Binds the port before anything else starts.
 
     If the port is in use, the start fails immediately, before it creates any files or processes.
+
+    Raises:
+        OSError: The port is in use (``errno.EADDRINUSE``), or the host or the port cannot be used.
+        UnicodeError: A label of the host name is empty or too long.
     """
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)

@@ -171,7 +171,7 @@ class Service:
 
         Raises:
             PartMissing: An external tool is not installed.
-            StateUnusable: The chain cannot be rebuilt from the stored state.
+            StateUnusable: The chain cannot be rebuilt from the stored state, or the database cannot be written to.
             StartRefused: The chain does not start or does not respond.
         """
         try:
@@ -183,6 +183,9 @@ class Service:
         except ChainUnusable as error:
             await self.stop()
             raise StateUnusable(str(error)) from error
+        except StoreUnavailable as error:
+            await self.stop()
+            raise StateUnusable(f"the state cannot be read or written: {error}") from error
         except ChainUnavailable as error:
             await self.stop()
             raise StartRefused(

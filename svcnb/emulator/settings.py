@@ -289,6 +289,12 @@ class Settings(BaseModel):
     def _safe_together(self) -> Settings:
         # Create the derived values here, so that an invalid name or clock causes an error at the start.
         _ = self.vocabulary, self.frozen_at
+        token = self.control_token
+        if token is not None and not (token.isascii() and token.isprintable() and token == token.strip()):
+            raise ValueError(
+                "control_token contains characters that an HTTP header cannot contain: use printable ASCII characters, "
+                "without spaces at the start or the end"
+            )
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
                 f"host {self.host!r} is not a loopback address, but anyone can compute the keys of a seeded emulator: "

@@ -85,7 +85,7 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
 
 
 def _looks_like_a_path(text: str) -> bool:
-    # This check rejects no valid action. A file name has neither brackets nor an assignment, so it cannot define
+    # This check rejects no valid action. A file name contains no brackets and no assignment, so it cannot define
     # `main`.
     return text.endswith(_FILE_ENDINGS) and not _NEVER_IN_PATHS.search(text)
 

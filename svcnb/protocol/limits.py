@@ -149,7 +149,7 @@ MAX_MODULE_BYTES: Final = 10 * 1024 * 1024
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
 """Maximum total length of stored operations and results, in bytes.
 
-The engine ``auto`` cannot repeat a run with more data and with side effects."""
+If a run with side effects exceeds it, the engine ``auto`` cannot repeat the run."""
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
 """Maximum total length of the bodies in one recording, in bytes.
 
@@ -194,7 +194,7 @@ MAX_FETCH_REQUEST_BYTES: Final = MAX_BODY_BYTES
 MAX_FETCH_URL_CHARS: Final = 64 * 1024
 """Maximum length of the URL of an outbound request. Most servers accept less."""
 MAX_FETCH_HEADER_CHARS: Final = 256 * 1024
-"""Maximum length of all headers of an outbound request together. Most servers accept less."""
+"""Maximum total length of the headers of an outbound request. Most servers accept less."""
 MAX_CID_CHARS: Final = 1_024
 """Maximum length of a CID in a key operation or a management call."""
 MAX_SCANNED_SOURCE: Final = 256 * 1024

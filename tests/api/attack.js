@@ -48,7 +48,7 @@ async (victim) => {
   await attempt("/_emulator/snapshots/x", { method: "DELETE" });
 
   const loaded = (element) => new Promise((resolve) => { element.onload = element.onerror = resolve; document.body.append(element); });
-  // Forms need no preflight. The frame receives their response.
+  // Forms need no preflight. The frame receives the response.
   for (const [path, body] of orders) {
     for (const enctype of ["application/x-www-form-urlencoded", "text/plain"]) {
       for (const policy of ["", "no-referrer"]) {

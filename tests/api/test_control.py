@@ -1,4 +1,4 @@
-"""The emulator's controls under /_emulator (design section 4)."""
+"""Control plane of the emulator, under ``/_emulator``."""
 
 from __future__ import annotations
 

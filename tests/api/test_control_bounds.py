@@ -1,4 +1,4 @@
-"""No value disables the server, whether the control plane accepts or rejects it."""
+"""The server still works after every value in a request to the control plane, accepted or rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grants that take effect after the delay of the setting grant_delay_ms.
+"""Grants that take effect after the delay in the setting grant_delay_ms.
 
 Source: docs/service/permissions.md#delay-of-grants.
 """

@@ -1,4 +1,4 @@
-"""The emulator as a process: start, stop, private files and restart (design sections 4 and 5)."""
+"""The emulator as a process: start, stop, private files and restart."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_the_ready_line_contains_a_generated_token_but_no_configured_one(start, 
 
 
 def test_the_ready_line_contains_every_address_and_appears_quickly(start, connect):
-    """Issue 2 compares the time with another emulator in one run. This limit only detects a very slow start."""
+    """A benchmark compares the time with another emulator. This limit only detects a very slow start."""
     started = time.perf_counter()
     process = start()
     ready = process.ready

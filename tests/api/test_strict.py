@@ -1,4 +1,4 @@
-"""With the preset `strict`, the emulator rejects the same requests as the live service. Without it, it records them.
+"""The preset `strict` rejects the same requests as the live service. Without the preset, the emulator records them.
 
 Source: docs/service/strict-types.md#accepted-without-the-preset.
 """

@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.slow
 def test_the_service_supports_other_names(local):
-    """Issue 2: acme and payco."""
+    """The names acme and payco."""
     wire = local(service_name="acme", processor_name="payco", starter_credits=500)
     account = wire.account()
     code = """

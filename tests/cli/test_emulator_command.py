@@ -12,6 +12,8 @@ import time
 
 import pytest
 
+from svcnb.cli._errors import explain
+from svcnb.emulator.settings import Settings
 from svcnb.exit_codes import ExitCode
 
 MEMBERS = {"base_url", "triggers_url", "rpc_url", "control_url", "control_token", "contract_address", "chain_id", "pid"}
@@ -72,6 +74,42 @@ def test_the_error_for_an_invalid_setting_contains_its_value(svcnb) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("host", ["", "nowhere.invalid", "a..b", "192.0.2.1"])
+def test_a_host_that_is_not_an_address_of_this_machine_is_an_error(svcnb, host: str) -> None:
+    done = svcnb("emulator", "--host", host)
+    assert done.returncode == ExitCode.USAGE
+    assert f"cannot listen on host {host!r}" in done.stderr
+    assert "Next step: Use 127.0.0.1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("token", ["s3crèt", " s3cret", "s3\ncret"])
+def test_a_control_token_that_no_header_can_contain_is_an_error_without_the_token(token: str) -> None:
+    with pytest.raises(ValueError, match="control_token contains characters") as caught:
+        Settings.load({}, control_token=token)
+    shown = explain(caught.value)
+    assert shown is not None
+    assert token not in shown.message
+
+
+@pytest.mark.chain
+@pytest.mark.engine
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of a process are POSIX")
+@pytest.mark.parametrize("blocks", [0, 100, 600])
+def test_a_state_that_cannot_be_written_ends_with_its_exit_code(tmp_path, blocks: int) -> None:
+    arguments = [sys.executable, "-m", "svcnb", "emulator", "--state", str(tmp_path / "state")]
+    done = subprocess.run(
+        ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == ExitCode.STATE_UNUSABLE, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Next step: Use a different --state folder" in done.stderr
+
+
 def test_the_environment_is_read_and_checked_like_an_option(svcnb) -> None:
     done = svcnb("emulator", SVC_CLOCK="sometimes")
     assert done.returncode == ExitCode.USAGE
@@ -79,7 +117,5 @@ def test_the_environment_is_read_and_checked_like_an_option(svcnb) -> None:
 
 
 def test_every_setting_is_an_option(svcnb) -> None:
-    from svcnb.emulator.settings import Settings
-
     told = svcnb("emulator", "--help").stdout
     assert [name for name in Settings.model_fields if f"--{name.replace('_', '-')} " not in told] == []

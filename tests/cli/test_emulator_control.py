@@ -72,6 +72,7 @@ def test_the_clock_moves_and_stops(control) -> None:
     assert float(control("clock", "--advance", "10m").stdout) == before + 600
     assert control("clock", "--at", "2027-01-01T00:00").stdout == "1798761600.000\n"
     control("clock", "--real")
+    assert "invalid time '²'" in control("clock", "--at", "²").stderr
     refused = control("clock", "--freeze", "--real")
     assert refused.returncode == ExitCode.USAGE
 
@@ -163,3 +164,10 @@ def test_without_an_emulator_the_error_explains_how_to_start_one(svcnb, tmp_path
     done = svcnb("emulator", "clock", XDG_RUNTIME_DIR=str(tmp_path))
     assert done.returncode == ExitCode.FAILED
     assert "svcnb emulator" in done.stderr
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999", "127.0.0.1:8080"])
+def test_an_address_that_is_not_valid_is_an_error(svcnb, url: str) -> None:
+    done = svcnb("emulator", "status", "--url", url)
+    assert done.returncode == ExitCode.USAGE
+    assert "expected an http or https address" in done.stderr

@@ -116,3 +116,21 @@ def test_clients_send_a_stored_key_only_to_its_address(home, svcnb, emulator: Em
         done = run("groups", "list", *arguments, **options)
         assert done.returncode == ExitCode.FAILED
         assert "--key-file" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff", b"{", b'{"runner": 5}', b'{"runner": ["s3cret"]}'])
+def test_a_file_without_a_key_is_an_error_before_any_request(home, tmp_path: Path, content: bytes) -> None:
+    run, config = home
+    (tmp_path / "bad.key").write_bytes(content)
+    done = run("login", "--base-url", "http://127.0.0.1:9", "--no-check", "--key-file", str(tmp_path / "bad.key"))
+    assert done.returncode == ExitCode.USAGE
+    assert "bad.key" in done.stderr
+    assert "s3cret" not in done.stderr
+    assert not config.exists()
+
+
+def test_a_prompt_without_an_input_is_an_error_and_not_an_interruption(home) -> None:
+    run, _ = home
+    done = run("login")
+    assert done.returncode == ExitCode.USAGE
+    assert "standard input ended before the command received an answer" in done.stderr

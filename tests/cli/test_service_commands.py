@@ -133,6 +133,34 @@ def test_a_rejected_call_leaves_no_empty_key_file(svcnb, emulator: Emulator, tmp
     assert not file.exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="limits of a process are POSIX")
+def test_no_key_is_created_that_cannot_be_saved(svcnb, emulator: Emulator, tmp_path: Path) -> None:
+    made = json.loads(svcnb("account", "create", "cli", "--json", SVC_BASE_URL=emulator.base_url).stdout)
+    service = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": made["api_key"], "SVC_HISTORY": "off"}
+    file = tmp_path / "runner.key"
+    create = [sys.executable, "-m", "svcnb", "keys", "create", "runner", "--save", str(file)]
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *create],
+        env=os.environ | service,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == ExitCode.FAILED
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not file.exists()
+    assert svcnb("keys", "list", "--json", **service).stdout == "[]\n"
+
+
+def test_quiet_prints_wallets_in_a_form_that_other_commands_accept(master) -> None:
+    created = master("wallets", "create", "--quiet").stdout.strip()
+    listed = master("wallets", "list", "--quiet").stdout.split()
+    assert listed[-1] == created
+    assert master("groups", "create", "signers", "--wallet", listed[-1]).returncode == ExitCode.OK
+
+
 def test_hints_contain_commands(svcnb, master, emulator: Emulator, tmp_path: Path) -> None:
     file = tmp_path / "add.js"
     file.write_text(SOURCE)

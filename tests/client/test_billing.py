@@ -102,7 +102,7 @@ def test_wait_ends_when_a_payment_can_no_longer_succeed(scripted, text: str, kin
 
 def test_wait_for_a_payment_has_a_timeout(scripted) -> None:
     svc = scripted(Service([UNPAID] * 9))
-    with pytest.raises(errors.TimedOut, match="not collected within 0 s") as caught:
+    with pytest.raises(errors.TimedOut, match="did not collect the payment within 0 s") as caught:
         svc.billing.wait(svc.billing.top_up(500), timeout=0)
     assert "svc.billing.wait" in caught.value.hint
 

@@ -42,10 +42,37 @@ def test_the_error_for_a_missing_address_lists_every_way_to_set_it() -> None:
         assert way in caught.value.hint
 
 
-@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host", "http://", "http://me:pw@host"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("localhost:8000", "ftp://host", "http://", "http://me:pw@host", "http://[::1", "http://host:99999"),
+        *(
+            "http://host:x",
+            "http://a..b",
+            f"http://{'a' * 64}",
+            "http://a b",
+            "http://a\nb",
+            "http://h?a=1",
+            "http://h#a",
+        ),
+    ],
+)
 def test_an_invalid_address_is_rejected(url: str) -> None:
     with pytest.raises(ConfigError):
         load(base_url=url, environment={})
+
+
+@pytest.mark.parametrize(
+    "url", ["wss://node.example/v3/s3cret", "http://node.example:x/?key=s3cret", "ftp://me:s3cret@node.example"]
+)
+def test_the_error_for_an_invalid_address_does_not_contain_a_secret(url: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(base_url="http://h", rpc_url=url, environment={})
+    assert "s3cret" not in str(caught.value)
+
+
+def test_an_address_of_a_chain_can_have_a_query() -> None:
+    assert load(base_url="http://h", rpc_url="https://node/?key=1", environment={}).rpc_url == "https://node/?key=1"
 
 
 def test_the_vocabulary_comes_from_the_environment() -> None:
@@ -107,3 +134,13 @@ def test_the_error_for_an_invalid_key_does_not_contain_the_key(key: str) -> None
 
 def test_white_space_around_a_key_is_ignored() -> None:
     assert load(base_url="http://h", api_key=f" {KEY}\n", environment={}).api_key == KEY
+
+
+def test_the_hint_for_an_unreadable_file_fits_the_cause(tmp_path) -> None:
+    (tmp_path / "latin.toml").write_bytes(b"\xff")
+    with pytest.raises(ConfigError, match="invalid byte 0xff at position 0") as caught:
+        load(environment={}, file=tmp_path / "latin.toml")
+    assert caught.value.hint == "Save the file as UTF-8."
+    with pytest.raises(ConfigError, match="Is a directory") as caught:
+        load(environment={}, file=tmp_path)
+    assert "Check that the path is a file" in caught.value.hint

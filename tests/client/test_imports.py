@@ -1,4 +1,4 @@
-"""Processor time of importing the package (performance F, the budget of issue 2)."""
+"""Processor time of importing the package."""
 
 from __future__ import annotations
 

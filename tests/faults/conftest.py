@@ -115,8 +115,8 @@ class Siege:
 
     def __init__(self, state: Path) -> None:
         self.state = state
-        # Keep the port while the emulator is stopped, so that no other program gets it. Two sockets can bind it, and
-        # one listens.
+        # Keep the port while the emulator is stopped, so that no other program gets it. Two sockets can bind a port if
+        # only one listens.
         self._port_holder = socket.socket()
         self._port_holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._port_holder.bind(("127.0.0.1", 0))

@@ -65,7 +65,7 @@ def run(lesson: str, environment: dict[str, str], own: Mapping[str, str] | None 
     Args:
         lesson: Name of the lesson.
         environment: Additional environment variables of the kernel.
-        own: Additional cells of the learner, by a text of the cell before each.
+        own: Additional cells of the learner. The key of each is a text of the preceding cell.
     """
     (path,) = NOTEBOOKS.glob(f"{NUMBERS[lesson]}-*.ipynb")
     notebook = nbformat.read(path, 4)  # type: ignore[no-untyped-call]
@@ -197,7 +197,7 @@ def test_a_lesson_that_needs_an_emulator_throughout_uses_one_of_this_computer(
 
 EMULATOR_TEXT = (
     "This lesson always uses the [emulator](glossary.md#emulator), which is the complete service on your own computer. "
-    "It costs nothing."
+    "The lesson costs nothing."
 )
 
 

@@ -1,4 +1,4 @@
-"""`import svcnb` and `svcnb --help` load few modules (performance goals, F)."""
+"""`import svcnb` and `svcnb --help` load few modules."""
 
 from __future__ import annotations
 

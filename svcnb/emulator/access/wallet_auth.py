@@ -31,11 +31,11 @@ async def wallet_of_header(
         chain_id: The node's chain id.
         clock: The server's clock. The time of an envelope must be within 300 seconds of the server's time.
         vocabulary: Names of the service.
-        is_valid_contract_signature: Function for `verify_envelope`.
+        is_valid_contract_signature: Function that checks ERC-1271 signatures. See `verify_envelope`.
 
     Returns:
-        The wallet's address in lowercase, or None if the header is missing or not decodable. The caller then reads a
-        key.
+        The wallet's address in lowercase, or None if the header is missing or not decodable. In this case, the caller
+        must check for a key.
 
     Raises:
         StructuredError: 401 if the service can decode the header but rejects its envelope or signature.

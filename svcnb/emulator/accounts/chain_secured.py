@@ -29,7 +29,7 @@ _TAG: Final = "ChainSecured"
 
 
 async def _nothing(_call: Call) -> None:
-    """Accepts every call. The handler calls the chain, and only for the signature of a contract wallet."""
+    """Accepts every call. The guard only documents a status, because the handler itself verifies the signature."""
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))

@@ -112,7 +112,7 @@ class Middleware:
         except asyncio.CancelledError:
             if started or not self.stopping:
                 raise
-            # The stop of the server interrupted the request. uvicorn would send 500 in plain text.
+            # The server has stopped and interrupted the request. Otherwise, uvicorn would send a 500 in plain text.
             await self.bare(STOPPING)(scope, receive, tracked)
         except Exception:
             if started:

@@ -60,8 +60,8 @@ class AllowedAddress(NamedTuple):
         given = text.strip()
         host, port = given, ""
         if given.startswith("["):
-            host, _, port = given[1:].partition("]")
-            port = port.removeprefix(":") if port.startswith(":") else ("" if not port else "?")
+            host, closed, port = given[1:].partition("]")
+            port = port.removeprefix(":") if port.startswith(":") else ("" if closed and not port else "?")
         elif given.count(":") == 1:
             host, _, port = given.partition(":")
             port = port or "?"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -38,9 +39,7 @@ class StateFolder:
             # for its other files.
             os.close(_private(path / DATABASE, os.O_RDONLY))
         except OSError as error:
-            raise StateUnusable(
-                f"the state folder {path} cannot be used ({error.strerror or error}): use a writable folder"
-            ) from error
+            raise _unusable(path, error) from error
         try:
             _lock(self._lock)
         except OSError:
@@ -52,10 +51,15 @@ class StateFolder:
                 f"the state folder {path} is in use by another emulator{named}: stop that emulator, or use another "
                 "folder"
             ) from None
-        self._lock.seek(0)
-        self._lock.truncate()
-        self._lock.write(f"{os.getpid()}\n")
-        self._lock.flush()
+        try:
+            self._lock.seek(0)
+            self._lock.truncate()
+            self._lock.write(f"{os.getpid()}\n")
+            self._lock.flush()
+        except OSError as error:
+            with suppress(OSError):  # this tries to write again
+                self._lock.close()
+            raise _unusable(path, error) from error
 
     def begin(self, root_file: str) -> bool:
         """Marks the first start. Call this method before you load the root secret.
@@ -92,6 +96,10 @@ def _private(path: Path, flags: int) -> int:
     if os.name == "posix" and os.fstat(descriptor).st_mode & 0o077:
         os.fchmod(descriptor, 0o600)
     return descriptor
+
+
+def _unusable(path: Path, error: OSError) -> StateUnusable:
+    return StateUnusable(f"the state folder {path} cannot be used ({error.strerror or error}): use a writable folder")
 
 
 def _lock(file: IO[str]) -> None:

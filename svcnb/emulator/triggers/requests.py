@@ -1,4 +1,4 @@
-"""Base of all endpoints of the triggers service, with bodies, authentication and error responses."""
+"""Request class and endpoint factory of the triggers service, with authentication, bodies and error responses."""
 
 from __future__ import annotations
 

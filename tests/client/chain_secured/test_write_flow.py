@@ -12,7 +12,7 @@ from svcnb.client.chain.reverts import ADVICE, refused
 from svcnb.client.models.chain import Preview
 from svcnb.client.session import SyncSession
 from svcnb.protocol.contract import abi, function
-from svcnb.toolkit.stand_in import Request, StandIn
+from svcnb.toolkit.stub_server import Request, StubServer
 
 pytestmark = pytest.mark.chain
 
@@ -93,7 +93,7 @@ def test_an_unavailable_node_is_not_reported_as_an_empty_wallet(emulator, fund, 
             for each in answers
         ]
 
-    with StandIn({"/": answer}) as node:
+    with StubServer({"/": answer}) as node:
         svc = emulator.client(rpc_url=node.url)
         with pytest.raises(ChainError, match="could not execute eth_getBalance: the chain is unavailable") as caught:
             svc.chain_secured.create(fund(), "treasury")

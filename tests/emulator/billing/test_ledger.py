@@ -157,7 +157,7 @@ async def test_a_caller_cancelled_before_the_hold_reserves_no_credit(ledger):
         if waiting.cancel():
             with pytest.raises(asyncio.CancelledError):
                 await waiting
-        else:  # in memory, a hold begins immediately, so a caller cannot be cancelled before
+        else:  # in memory, a hold begins immediately, so no cancellation can precede it
             waiting.result().release()
     hold = await ledger.hold(ANNA)
     assert await hold.settle(1, reason="add_group", request_id="r") == 0

@@ -50,7 +50,7 @@ def test_an_allowed_address_is_a_host_and_perhaps_a_port(text: str, host: str, p
 
 @pytest.mark.parametrize(
     "text",
-    ["", ":80", "host:", "host:0", "host:65536", "host:x", "http://host", "a b", "[::1]80", "host/24", "*"],
+    ["", ":80", "host:", "host:0", "host:65536", "host:x", "http://host", "a b", "[::1]80", "[::1", "host/24", "*"],
 )
 def test_another_form_is_refused_with_examples(text: str):
     with pytest.raises(ValueError, match=r"expected HOST or HOST:PORT, for example 127\.0\.0\.1:8545"):

@@ -1,5 +1,5 @@
-// A list of standard JSON inputs on stdin, the list of their outputs on stdout.
-// The compiler's exact version and hash stand in svcnb/parts/solc.lock.
+// Reads a list of standard JSON inputs from stdin, and writes the list of outputs to stdout.
+// `svcnb/tools/solc.lock` pins the version and the hash of the compiler.
 import solc from "npm:solc@0.8.30";
 
 const inputs = await new Response(Deno.stdin.readable).json();

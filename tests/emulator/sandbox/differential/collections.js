@@ -10,13 +10,13 @@ const main = () => { let x = 7; const a = Array.from({ length: 500 }, () => (x =
 // sorting by several keys
 const main = () => [["b", 1], ["a", 2], ["b", 0], ["a", 1]].sort(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x - y));
 
-// a comparator that answers a boolean
+// a comparator that returns a boolean
 const main = () => [3, 1, 2, 5, 4, 9, 8, 7, 6, 0].sort((a, b) => a > b);
 
-// which pairs a comparator sees
+// pairs that a comparator receives
 const main = () => { const seen = []; [5, 2, 8, 1, 9, 3].sort((a, b) => { seen.push([a, b]); return a - b; }); return seen; };
 
-// a comparator without sense
+// an inconsistent comparator
 const main = () => { let n = 0; return Array.from({ length: 20 }, (_, i) => i).sort(() => (n++ % 3) - 1); };
 
 // sorting typed arrays
@@ -52,7 +52,7 @@ const main = () => [...Map.groupBy([1, 2, 3, 4], (x) => x % 2 === 0)].map(([k, v
 // sets and their algebra
 const main = () => { const a = new Set([1, 2, 3]), b = new Set([2, 3, 4]); return [[...a.union(b)], [...a.intersection(b)], [...a.difference(b)], [...a.symmetricDifference(b)], a.isSubsetOf(b), a.isDisjointFrom(new Set([9]))]; };
 
-// changing a map while it is walked
+// changing a map during an iteration
 const main = () => { const m = new Map([[1, 1], [2, 2]]); const seen = []; for (const [k] of m) { seen.push(k); if (k < 5) m.set(k + 10, 1); if (seen.length > 8) break; } return seen; };
 
 // iterator helpers
@@ -98,28 +98,28 @@ const main = () => [new Box(5).v, store.has({})];
 // a toposort
 const main = () => { const g = { a: ["b", "c"], b: ["d"], c: ["d"], d: [] }; const out = []; const seen = new Set(); const visit = (n) => { if (seen.has(n)) return; seen.add(n); g[n].forEach(visit); out.unshift(n); }; Object.keys(g).forEach(visit); return out; };
 
-// a comparator without sense, on a long list
+// an inconsistent comparator, on a long list
 const main = () => { let n = 0; const pairs = []; const sorted = Array.from({ length: 300 }, (_, i) => i).sort((a, b) => { pairs.push(a * 1000 + b); return (n++ % 3) - 1; }); return [sorted, pairs.length, pairs.reduce((s, p) => (s * 31 + p) % 1e9)]; };
 
-// a comparator that answers a boolean, on a long list
+// a comparator that returns a boolean, on a long list
 const main = () => Array.from({ length: 200 }, (_, i) => (i * 37) % 101).sort((a, b) => a > b);
 
-// long runs are merged by leaps
+// long runs are merged by galloping
 const main = () => { let n = 0; const list = [...Array(200).keys(), ...Array(150).keys()].map((x, i) => [x, i]); return [list.sort((a, b) => (n++, a[0] - b[0])).map(([, i]) => i), n]; };
 
 // typed arrays with a comparator
 const main = () => { const pairs = []; const t = new Uint8Array([5, 3, 9, 1, 7, 200]); t.sort((a, b) => { pairs.push([a, b]); return a - b; }); const u = t.toSorted((a, b) => a < b); return [[...t], [...u], pairs, u.constructor.name]; };
 
-// texts of objects are asked for at each comparison
+// each comparison converts objects to strings
 const main = () => { const seen = []; const o = (k) => ({ toString() { seen.push(k); return k; } }); const l = [o("c"), o("a"), "bb", o("b"), undefined, o("d")]; l.sort(); l.toSorted(); return [seen, l.length]; };
 
-// sorting what is like an array
+// sorting an array-like object
 const main = () => { const seen = []; const a = { length: 4, 3: undefined }; for (let i = 0; i < 2; i++) Object.defineProperty(a, i, { get() { seen.push("get " + i); return 3 - i; }, set(v) { seen.push("set " + i + " " + v); }, configurable: true }); Array.prototype.sort.call(a, (x, y) => x - y); return [seen, Object.keys(a), a.length, Array.prototype.sort.call({ length: -1 }), Array.prototype.toSorted.call({ length: 2, 0: "b", 1: "a" })]; };
 
 // a comparator that changes the list
 const main = () => { const b = [3, 1, 2]; b.sort((x, y) => { b.push(7); return x - y; }); const c = [3, 1, 2, 5, 4]; c.sort((x, y) => { c.length = 1; return x - y; }); const d = [3, 1, 2]; d.sort((x, y) => { d[0] = 99; return x - y; }); return [b, c, d]; };
 
-// what comparators may answer
+// return values of comparators
 const main = () => ["1", null, undefined, true, {}, { valueOf: () => -1 }, "x"].map((answer) => [1, 2, 3, 4].sort(() => answer));
 
 // an error in a comparator

@@ -116,13 +116,13 @@ const main = () => console.log({ a: [1, 2, 3], b: new Map([[1, 2]]), c: null, d:
 // console is an object like others
 const main = () => { const { log } = console; log("loose"); const old = console.log; console.log = (...a) => old("wrapped", ...a); console.log("x"); };
 
-// symbols of the same words
+// symbols with the same description
 const main = () => console.log(Symbol(""), Symbol(), { [Symbol("")]: 1, [Symbol()]: 2, [Symbol()]: 3, [Symbol("a")]: 4, [Symbol("a")]: 5 }, [Symbol.iterator, Symbol.for("a")]);
 
 // formats with primitives
 const main = () => { console.log("%% %s %d %i %f %j %o %O %c %%", "a", 1.5, 1.5, "2.5", { j: 1 }, [1], { a: 1 }, "color: red", "more"); console.log("%s", -0, 5n, null, undefined, Symbol("q")); console.log("%d", "x", 5n, ""); console.log("a%sb%sc", 1); };
 
-// formats with objects of their own words
+// formats with objects with their own conversions
 const main = () => console.log("%s and %d", { toString: () => "own words" }, { valueOf: () => 5 });
 
 // errors within errors

@@ -50,7 +50,7 @@ const main = () => [1900, 2000, 2024, 2026].map((y) => new Date(Date.UTC(y, 1, 2
 // week numbers
 const main = () => ["2026-01-01", "2026-11-21", "2027-01-01"].map((s) => { const d = new Date(s); d.setUTCDate(d.getUTCDate() + 4 - (d.getUTCDay() || 7)); return Math.ceil(((d - Date.UTC(d.getUTCFullYear(), 0, 1)) / 864e5 + 1) / 7); });
 
-// the edge of time
+// the minimum and the maximum date
 const main = () => [new Date(8.64e15 + 1).getTime(), new Date(Date.UTC(275760, 8, 13)).getTime(), Date.UTC(NaN)].map(String);
 
 // seconds since the epoch
@@ -65,7 +65,7 @@ const main = () => { const d = new Date(5); return [d.toGMTString === d.toUTCStr
 // objects as dates
 const main = () => [{ valueOf: () => 42, toString: () => "2026-01-01" }, { valueOf: () => ({}), toString: () => "2026-11-21 10:00" }, new String("Nov 21, 2026"), new Number(7), ["2026-01-01"], { valueOf: () => null }, () => 1].map((of) => new Date(of).getTime());
 
-// an object that is no date
+// an object that is not a date
 const main = () => { try { return new Date({ valueOf: () => { throw 42; }, toString: () => { throw 17; } }).getTime(); } catch (error) { return error; } };
 
 // every part of a date is converted

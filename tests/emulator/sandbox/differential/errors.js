@@ -78,7 +78,7 @@ const main = () => { throw new AggregateError([new Error("a"), new TypeError("b"
 // a renamed error
 const main = () => { const e = new Error("renamed"); e.name = "Special"; throw e; };
 
-// an error that was caught and thrown on
+// an error that was caught and rethrown
 function fails() { throw new Error("first"); }
 function main() { try { fails(); } catch (e) { throw e; } }
 
@@ -101,7 +101,7 @@ const main = async () => { try { await Svc.Actions.Encrypt({ pkpId: " ", message
 // missing main
 const notMain = 1;
 
-// main is no function
+// main is not a function
 const main = 5;
 
 // a variable that is missing
@@ -129,7 +129,7 @@ const main = () => { const e = new Error("x"); e.stack = "mine"; return [e.stack
 // classes of errors
 const main = () => [new TypeError("x") instanceof Error, TypeError.prototype.name, Error("y").message, new (class E2 extends RangeError {})("z").name, Object.getPrototypeOf(TypeError) === Error, Error.prototype.constructor === Error, EvalError.name, new Error("a").constructor === Error];
 
-// a class of its own, caught
+// a separate error class, caught
 class NotFound extends Error { constructor(id) { super(`no ${id}`); this.name = "NotFound"; this.id = id; } }
 const main = () => { try { throw new NotFound(7); } catch (e) { return [e instanceof NotFound, e instanceof Error, e.name, e.message, e.id, String(e), Object.keys(e)]; } };
 
@@ -149,7 +149,7 @@ const main = () => { Promise.reject("plain"); return new Promise((done) => setTi
 // an error in a timer
 const main = () => new Promise(() => { setTimeout(() => { throw new Error("timer"); }, 1); });
 
-// a rejection that is handled in time
+// a rejection with a late handler
 const main = async () => { const p = Promise.reject(new Error("x")); await Promise.resolve(); return p.catch((e) => e.message); };
 
 // allSettled keeps reasons
@@ -211,7 +211,7 @@ function main() {
   return seen;
 }
 
-// an error beside a spread of a text
+// an error next to a spread of a string
 function thrower() { throw new Error("t"); }
 const main = () => ({ ..."ab", a: { ...thrower() } });
 

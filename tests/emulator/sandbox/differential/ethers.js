@@ -37,7 +37,7 @@ const main = () => { const u = ethers.utils; return [u.parseEther("1.5").toStrin
 // big numbers
 const main = () => { const B = ethers.BigNumber; const a = B.from("0x1234567890abcdef1234"), b = B.from(1e9); return [a.add(b), a.mul(b), a.div(b), a.mod(b), a.sub(b).toHexString(), a.pow(3).toString(), a.mask(8).toNumber(), a.shl(3).toString(), a.gt(b), b.toNumber(), B.from(-5).abs().toString(), B.isBigNumber(a)].map((x) => x.toString()); };
 
-// a big number in an answer
+// a big number in a response
 const main = () => ethers.BigNumber.from(5);
 
 // fixed numbers

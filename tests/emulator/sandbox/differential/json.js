@@ -25,37 +25,37 @@ const main = () => [JSON.parse('{"a":1,"b":[2,3]}', (k, v) => (typeof v === "num
 // nested answers
 const main = () => ({ list: [{ id: 1, tags: ["a"] }, { id: 2, tags: [] }], meta: { total: 2, next: null } });
 
-// an answer with members that JSON leaves out
+// a response with members that JSON omits
 const main = () => ({ a: undefined, b: () => 1, c: Symbol("x"), d: [undefined, () => 1], e: new Map([[1, 2]]), f: new Set([1]), g: NaN });
 
-// an answer of a primitive
+// a response that is a primitive value
 const main = () => 42;
 
-// an answer of null
+// a response that is null
 const main = () => null;
 
-// an answer of text
+// a response that is text
 const main = () => "just text";
 
-// an answer of text that is JSON
+// a response that is JSON text
 const main = () => "[1, 2, {\"a\": 3}]";
 
 // nothing answered
 const main = () => {};
 
-// an answer by setResponse
+// a response from setResponse
 const main = () => { Svc.Actions.setResponse({ response: "first" }); Svc.Actions.setResponse({ response: { second: true } }); };
 
-// the return value wins
+// the return value takes precedence
 const main = () => { Svc.Actions.setResponse({ response: 1 }); return 2; };
 
-// a deep answer
+// a deeply nested response
 const main = () => { let a = 0; for (let i = 0; i < 100; i++) a = { a }; return a; };
 
-// sorted keys by hand
+// manually sorted keys
 const main = () => { const stable = (o) => (o && typeof o === "object" && !Array.isArray(o) ? Object.fromEntries(Object.keys(o).sort().map((k) => [k, stable(o[k])])) : o); return JSON.stringify(stable({ b: 1, a: { d: 1, c: 2 } })); };
 
-// a large answer
+// a large response
 const main = () => Array.from({ length: 500 }, (_, i) => ({ i, sq: i * i, name: `item ${i}` }));
 
 // rawJSON-free big numbers as text

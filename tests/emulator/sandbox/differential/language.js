@@ -170,7 +170,7 @@ const main = () => { const { a = { ..."b" }, ...r } = { c: "d" }; const { ...who
 // a spread reads what it copies once, in order
 const main = () => { const seen = []; const o = { get a() { seen.push("a"); return 1; }, get b() { seen.push("b"); return 2; } }; const c = { ...o, ..."z" }; return [seen, c, Object.getOwnPropertyDescriptor(c, "0")]; };
 
-// three dots that are no spread
+// three dots that are not a spread
 const main = () => [/...x/.test("abcx"), "{...x}", `{...x}`, { ..."..." }, ((...all) => all.length)(1, 2)];
 
 // the text of a function with spreads
@@ -180,7 +180,7 @@ const main = () => { const f = (t) => ({ ...t,
 // a getter of an iterator is read once
 const main = () => { const seen = []; const o = { get [Symbol.iterator]() { seen.push("read"); return function* () { yield 1; }; } }; return [[...o], Math.max(...o), seen]; };
 
-// a name of the engine's own
+// a name that the engine reserves
 const main = () => { const $$spread = 1; return { ...$$spread }; };
 
 // a default that assigns to a parameter that is declared again
@@ -234,7 +234,7 @@ const main = () => { const p = { pa: 1, shared: 1 }; const o = Object.create(p, 
 const main = () => { const a = [, 1, , undefined, ,]; const r = [a.length, 0 in a, a.map((x) => 1), a.forEach((x) => r2.push(x)), a.indexOf(undefined), a.includes(undefined), a.findIndex((x) => x === undefined), a.flat(), a.filter(() => true), a.join("-"), [...a], Object.keys(a), a.reduce((n) => n + 1, 0), a.concat([, 2]), a.reverse(), a.toReversed(), a.with(0, "w"), a.toSpliced(1, 1), a.at(-1), JSON.stringify(a), a.copyWithin(0, 3), a.fill(0, 3), a.entries().next(), a.every((x) => x === 1), a.some((x) => x === undefined), a.lastIndexOf(1), Array.from(a), a.splice(1, 2), a]; console.log([, 1, , , 2], [undefined, , null]); return r; };
 const r2 = [];
 
-// sorting is stable and strange comparators are consistent
+// sorting is stable and unusual comparators have consistent results
 const main = () => { const l = Array.from({ length: 40 }, (_, i) => ({ k: (i * 7) % 5, i })); const s = [...l].sort((a, b) => a.k - b.k).map((x) => x.i); return [s, [3, 1, , 2, undefined, 10].sort(), ["b", "a", "ä", "Z", "é", "z"].sort(), [true, false, null, 0, "", "0", []].sort(), [5, 25, 100, 1].sort(), [1, 2, 3].sort(() => 0), [3, 2, 1].toSorted(), [1n, 0, 2n, -1].sort((a, b) => (a < b ? -1 : 1)).map(String), ["10", 9, "1", 1].sort(), [-0, 0, -1].sort((a, b) => b - a).map((x) => Object.is(x, -0))]; };
 
 // array methods of the newer kind
@@ -252,7 +252,7 @@ const main = async () => { const log = []; async function* g(n, d) { try { for (
 // microtasks in their exact order
 const main = async () => { const log = []; const l = (x) => () => log.push(x); setTimeout(l("t0")); setTimeout(l("t0b"), 0); queueMicrotask(l("q1")); Promise.resolve().then(l("p1")).then(l("p2")).then(l("p3")); (async () => { log.push("s"); await null; log.push("a1"); await new Promise((r) => r()); log.push("a2"); await { then(f) { log.push("thenable"); f(); } }; log.push("a3"); return Promise.resolve(); })().then(l("aret")); Promise.reject(1).catch(l("c1")).finally(l("f1")).then(l("f2")); (async () => { try { await Promise.reject(2); } catch { log.push("ac"); } finally { await 0; log.push("af"); } })(); Promise.all([1, Promise.resolve(2)]).then(l("all")); Promise.race([new Promise(() => {}), 3]).then(l("race")); Promise.any([Promise.reject(0), 4]).then(l("any")); Promise.allSettled([5]).then(l("settled")); new Promise((r) => r(Promise.resolve())).then(l("nested")); log.push("end"); await new Promise((r) => setTimeout(r, 20)); return log; };
 
-// promise combinators and what they answer
+// promise combinators and their results
 const main = async () => { const e = await Promise.any([Promise.reject(1), Promise.reject(new Error("x"))]).catch((e) => e); const w = Promise.withResolvers(); w.resolve("w"); const t = await Promise.try((a, b) => a + b, 1, 2); return [e.constructor.name, e.message, e.errors.map(String), await w.promise, t, await Promise.allSettled([1, Promise.reject("r"), new Promise((r) => setTimeout(r, 1, "late"))]), await Promise.all([]), await Promise.any([]).catch((e) => e.errors.length), await Promise.all(new Set([1, 2])), await Promise.race([new Promise((r) => setTimeout(r, 30, "slow")), new Promise((r) => setTimeout(r, 1, "fast"))]), await Promise.try(() => { throw "thrown"; }).catch((x) => x)]; };
 
 // thenables and strange then
@@ -344,7 +344,7 @@ const main = () => { function m(a, b) { a = 10; arguments[1] = 20; delete argume
 // prototypes by hand
 const main = () => { function Animal(n) { this.n = n; } Animal.prototype.speak = function () { return this.n + " speaks"; }; function Dog(n) { Animal.call(this, n); } Dog.prototype = Object.create(Animal.prototype, { constructor: { value: Dog } }); Dog.prototype.speak = function () { return Animal.prototype.speak.call(this) + " woof"; }; const d = new Dog("Rex"); const chain = []; for (let p = d; p; p = Object.getPrototypeOf(p)) chain.push(p.constructor?.name); const mix = (B) => class extends B { mixed() { return "m" + this.n; } }; return [d.speak(), chain, Animal.prototype.isPrototypeOf(d), d.hasOwnProperty("n"), new (mix(Dog))("x").mixed(), Object.keys(d), "speak" in d, d.toString()]; };
 
-// symbols that steer the language
+// well-known symbols
 const main = () => { class Even { static [Symbol.hasInstance](n) { return n % 2 === 0; } } const o = { [Symbol.toPrimitive](h) { return h === "string" ? "str" : h === "number" ? 42 : "def"; } }; class T { get [Symbol.toStringTag]() { return "Tee"; } } return [2 instanceof Even, 1 instanceof Even, `${o}`, +o, o + "", o * 2, o == "def", [o] + "", Object.prototype.toString.call(new T()), String(new T()), Object.prototype.toString.call(null), Object.prototype.toString.call(function* () {}()), Object.prototype.toString.call(new Map().entries()), Object.prototype.toString.call(Math), Object.prototype.toString.call(JSON), Object.prototype.toString.call(globalThis), Object.prototype.toString.call((function () { return arguments; })()), `${{ toString: () => "ts", valueOf: () => "vo" }}`, { toString: () => "ts", valueOf: () => "vo" } + ""]; };
 
 // comparisons of dates, arrays and objects
@@ -376,5 +376,5 @@ const main = () => [computed, plain, typeof computed, "computed" in globalThis, 
 Array.prototype.last = function () { return this[this.length - 1]; }; String.prototype.shout = function () { return this.toUpperCase() + "!"; }; Object.defineProperty(Number.prototype, "double", { get() { return this * 2; } });
 const main = () => [[1, 2].last(), "a".shout(), (4).double, (() => { const r = []; for (const k in []) r.push(k); return r; })()];
 
-// replaced built-ins are used where the language asks them
+// the language uses replaced built-ins
 const main = () => { const m = Map.prototype.set; let n = 0; Map.prototype.set = function (...a) { n++; return m.apply(this, a); }; new Map([[1, 2], [3, 4]]); Map.prototype.set = m; const it = Array.prototype[Symbol.iterator]; Array.prototype[Symbol.iterator] = function* () { yield "x"; }; const r = [[...[1, 2]].length, (([a]) => a)([1, 2])]; Array.prototype[Symbol.iterator] = it; const j = Array.prototype.join; Array.prototype.join = () => "J"; const s = String([1, 2]); Array.prototype.join = j; return [n, r, s]; };

@@ -37,7 +37,7 @@ const main = () => ["é".normalize("NFD").length, "ﬁ".normalize("NFKC"), "Å".
 // json: parsing and revivers
 const main = () => { const seen = []; const v = JSON.parse('{"a":[1,{"b":2}],"__proto__":{"x":1},"1":true,"a2":1e3,"s":"\\u00e9\\n"}', function (k, x) { seen.push([k, typeof x, this === undefined]); return k === "b" ? undefined : Array.isArray(x) ? x.concat("added") : x; }); return [v, seen, Object.keys(v), Object.getPrototypeOf(v) === Object.prototype, JSON.parse(" [1 , 2 ] "), JSON.parse("-0"), JSON.parse('"\\ud83d\\ude00"'), JSON.parse('{"a":1,"a":2}'), JSON.parse("1E-2")]; };
 
-// json: the text that a reviver is told
+// json: the source text that a reviver receives
 const main = () => { const seen = []; JSON.parse('{"big":12345678901234567890,"x":[1.0,"s"]}', (k, v, c) => { seen.push([k, c?.source]); return v; }); return seen; };
 
 // json: raw values
@@ -86,7 +86,7 @@ b", /[\]/]/.source, {}.a, (1, 2), ((a, b) => a + b)(...[1, 2]), [..."ab", ...[1]
 // lengths of arrays by hand
 const main = () => { const a = [1, 2, 3, 4]; a.length = 2; a[5] = 6; const r = [[...a], a.length, a.indexOf(undefined)]; a["7"] = 8; a["08"] = 9; a[-1] = 0; a[1.5] = 1; r.push(a.length, Object.keys(a)); a.length = 0; r.push(a, Array(3).length, Array("3").length, Array.from({ length: "2" }).length, new Array(2, 3), [].concat(Array(2)).length); return r; };
 
-// splice in all its ways
+// splice with all kinds of arguments
 const main = () => { const t = (...a) => { const x = [1, 2, 3, 4, 5]; return [x.splice(...a), x]; }; return [t(), t(1), t(-2), t(1, 1), t(1, 0, "a", "b"), t(9, 1, "z"), t(0, undefined), t(undefined), t(-99, 2), t(2, -1, "n"), t(1, "2"), t(NaN, Infinity)]; };
 
 // searching arrays
@@ -95,7 +95,7 @@ const main = () => { const a = [NaN, undefined, null, 0, -0, "0", , 1]; return [
 // callbacks that change their array
 const main = () => { const r = []; const a = [1, 2, 3]; a.forEach((x, i) => { r.push(x); if (i === 0) { a.push(9); a[1] = "changed"; } if (i === 1) a.pop(), a.pop(); }); const b = [1, 2, 3]; r.push(b.map((x, i, s) => { s.length = 2; return x; })); const c = [1, 2, 3, 4]; r.push(c.filter((x, i) => { if (i < 2) c.shift(); return true; })); const d = [5, 1]; r.push(d.reduce((s, x, i, all) => { all.push(i); return s + x; }), d); for (const x of a) if (a.length < 8) a.push(x + 1); r.push(a); const e = [1, 2]; for (const [i, x] of e.entries()) if (i < 4) e.push(x * 2); r.push(e); return r; };
 
-// sort with comparators of booleans and strings
+// sort with comparators that return booleans and strings
 const main = () => { const w = ["Banana", "apple", "cherry", "Äpfel", "zoo", "10", "9", "_", ""]; return [[...w].sort(), [...w].sort((a, b) => a.length - b.length), [...w].sort((a, b) => (a.toLowerCase() > b.toLowerCase() ? 1 : -1)), [...w].sort((a, b) => a > b), [...w].reverse(), [3, undefined, 1, null].sort(), [[2, "b"], [1, "z"], [10, "a"]].sort(), [{ k: 2 }, { k: 1 }].sort((a, b) => a.k - b.k), Array.from({ length: 600 }, (_, i) => (i * 7919) % 601).sort((a, b) => a - b).slice(0, 5)]; };
 
 // very long arrays and strings
@@ -153,7 +153,7 @@ const main = () => { const hex = (u) => [...u].map((b) => b.toString(16).padStar
 // decoders in pieces and with marks
 const main = () => { const d = new TextDecoder(); const e = new TextEncoder(); return [d.decode(e.encode("\ufeffbom")), d.decode(new Uint8Array([0xf0, 0x9f, 0x98, 0x80, 0x41])), [...d.decode(new Uint8Array([0x41, 0xc3, 0x41, 0xe2, 0x82, 0x41, 0xff]))].map((c) => c.codePointAt(0)), new TextDecoder("utf8").encoding, new TextDecoder("latin1").encoding, d.fatal, d.ignoreBOM, d.decode(new Uint16Array([0x4142]).buffer), d.decode(new Uint8Array([1, 2, 65, 66]).subarray(2)), e.encode("\ud800x\udc00").join()]; };
 
-// addresses are taken apart and built
+// URLs are parsed and built
 const main = () => { const u = new URL("../a/./b?x=1#y", "https://user:pw@host.example:8443/p/q/r"); const r = [u.href, u.username, u.password, u.port, u.searchParams.get("x")]; u.port = "443"; u.pathname = "/with space/ü"; u.search = "a=b c&d=%26"; u.hash = ""; r.push(u.href, u.port, u.search, [...u.searchParams]); u.searchParams.delete("a"); u.searchParams.append("e f", "g+h"); r.push(u.href, u.toJSON()); u.host = "other.example:1"; u.protocol = "ftp"; u.password = ""; r.push(u.href, u.origin, u.host); u.href = "http://reset/"; r.push(String(u), u.searchParams.size); try { u.href = "bad"; } catch (e) { r.push(e.name); } return r; };
 
 // query strings are merged
@@ -177,7 +177,7 @@ const main = () => { const u = crypto.getRandomValues(new Uint32Array(4)); const
 // clocks go forward
 const main = async () => { const a = Date.now(), p = performance.now(); await new Promise((r) => setTimeout(r, 5)); return [Date.now() - a >= 4, performance.now() - p >= 4, Math.abs(performance.timeOrigin + performance.now() - Date.now()) < 60000, typeof performance.now(), new Date().getTimezoneOffset(), new Date() instanceof Date, new Date() - a < 60000]; };
 
-// errors tell where they are
+// errors contain their position
 const inner = (x) => { if (x > 1) throw new Error(`too large: ${x}`); return x; };
 function outer(x) { return inner(x + 1); }
 const main = () => { try { outer(5); } catch (e) { return e.stack; } };

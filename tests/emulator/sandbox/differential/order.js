@@ -8,7 +8,7 @@ const main = () => { const log = []; const p = { set x(v) { log.push("set" + v);
 // species of arrays, typed arrays, promises and regexes
 const main = async () => { const log = []; class A extends Array { static get [Symbol.species]() { log.push("A"); return super[Symbol.species]; } } const a = A.from([3, 1, 2]); const kinds = [a.map((x) => x), a.filter(Boolean), a.slice(1), a.concat([1]), a.splice(0, 1), a.flat(), a.flatMap((x) => x), a.toSorted(), a.with(0, 1)].map((x) => x.constructor.name); class U extends Uint8Array { static get [Symbol.species]() { log.push("U"); return Uint16Array; } } const u = new U([1, 2, 3]); kinds.push(u.map((x) => x).constructor.name, u.filter(() => true).constructor.name, u.subarray(0, 2 - 2).constructor?.name ?? "", u.slice(1).constructor.name); class P extends Promise { static get [Symbol.species]() { log.push("P"); return Promise; } } const p = P.resolve(1); kinds.push(p.then(() => 1).constructor.name, p.finally(() => 1).constructor.name, p.catch(() => 1).constructor.name); class R extends RegExp { static get [Symbol.species]() { log.push("R"); return RegExp; } } kinds.push("a-b".split(new R("-")).length, [..."aa".matchAll(new R("a", "g"))].length); class B extends ArrayBuffer { static get [Symbol.species]() { log.push("B"); return ArrayBuffer; } } kinds.push(new B(4).slice(1).byteLength); await p; return [kinds, log.join("")]; };
 
-// what Map, Set and Promise look up
+// members that Map, Set and Promise read
 const main = async () => { const log = []; const m = { Map: Map.prototype.set, Set: Set.prototype.add }; class M extends Map { set(k, v) { log.push("set" + k); return super.set(k, v); } } class S extends Set { add(x) { log.push("add" + x); return super.add(x); } } new M([[1, 2]]); new S("ab"); class P extends Promise { static resolve(x) { log.push("resolve"); return super.resolve(x); } then(...a) { log.push("then"); return super.then(...a); } } await P.all([1, 2]); await P.race([1]); await P.allSettled([P.reject(1)]); await P.any([1]); P.resolve(P.resolve(1)); return log; };
 
 // iterators that are not closed and those that are
@@ -26,7 +26,7 @@ const main = () => { const o = {}; for (let i = 0; i < 60; i++) o["k" + ((i * 37
 // sparse lists are sorted, joined and reversed
 const main = () => { const a = []; a[30] = "c"; a[10] = "a"; a[20] = undefined; const r = [Object.keys([...a].sort()), Object.keys(a.slice(5, 25)), a.join("").length, Object.keys(a.slice().reverse()), a.indexOf(undefined), a.findIndex((x) => x === undefined)]; a.sort(); r.push(Object.keys(a)); delete a[0]; r.push(0 in a, a.flat().length, Object.keys(a.concat([, 1])), a.copyWithin(0, 1, 3).length, Object.keys(a), a.reduceRight((n) => n + 1, 0), a.shift(), a.unshift("u"), Object.keys(a), a.lastIndexOf("c")); return r; };
 
-// lone surrogates travel
+// unpaired surrogates are preserved
 const main = ({ text }) => { const hi = "\ud83d", lo = "\ude00"; const o = { [hi]: lo }; return [hi + lo, (hi + lo).length, [hi, lo].join(""), JSON.stringify(hi), o, Object.keys(o)[0].charCodeAt(0), hi.codePointAt(0), `${hi}${lo}` === "😀", (hi + lo).split(""), [...(lo + hi)].length, hi < lo, new Map([[hi, 1]]).get("\ud83d"), text.normalize("NFD").length, "\ud83d".toLowerCase() === hi, encodeURIComponent(hi + lo), "a\ud83d".padEnd(4, lo).length, ("x" + hi).at(-1) === hi, /\ud83d/.test(hi + lo), /\ud83d/u.test(hi + lo), (hi + lo).replace(/[\ude00]/g, "_").length]; };
 
 // labels, finally and loops at once
@@ -38,10 +38,10 @@ const main = () => { const log = []; const k = (n) => (log.push(n), n); let i = 
 // eval order of assignments and calls
 const main = () => { const log = []; const t = (n, v) => (log.push(n), v); const o = { f(...a) { return a; } }; const a = []; t("obj", a)[t("key", 0)] = t("val", 1); t("o", o)[t("m", "f")](t("1", 1), ...t("2", [2]), t("3", 3)); try { t("nul", null)[t("k2", "x")] = t("v2", 1); } catch (e) { log.push(e.name); } let x = 1; x += (x = 5, 10); let y = [1, 2, 3], i = 0; y[i++] = y[i++] + i++; const z = { a: x = 2, b: x, [x]: x++ }; const w = (x = 9, x) + x; return [log, x, y, z, w, i]; };
 
-// numbers as keys and the texts of keys
+// numbers as keys and keys as text
 const main = () => { const o = { 1e3: "a", .5: "b", 0x10: "c", 1n: "d", "-0": "e", 1e21: "f", [-0]: "g", [1e-7]: "h", [NaN]: "i", [null]: "j", [[1, 2]]: "k", [() => 1]: "l" }; return [Object.keys(o), o[1000], o["0.5"], o[16], o[1], o[0], o["1e-7"], o[[1, 2]]]; };
 
-// texts of functions of every kind
+// source texts of functions of every kind
 const main = () => { class K { static s = 1; m( a,b ) { return a; } get  g() { return 1; } static async *x() {} #p() {} static get p() { return new K().#p; } } const o = { m() { /* c */ }, async a() {}, *g() {}, get x() { return 1; }, ["comp" + 1]() {}, arrow: (a,b) =>  a+b, f: function  named ( ) { } }; return [K.toString(), K.prototype.m.toString(), Object.getOwnPropertyDescriptor(K.prototype, "g").get.toString(), K.x.toString(), String(K.p), ...Object.values(Object.getOwnPropertyDescriptors(o)).map((d) => String(d.value ?? d.get)), String(function () {}), String(async () => {}), `${main}`.slice(0, 20), String((0, o.m).bind()), Object.keys.toString(), (class {}).toString(), String(class extends K { }), String({ ...{ f() { return { ...o }; } } }.f)]; };
 
 // an error after spreads has its own column
@@ -56,7 +56,7 @@ const main = ({ list }) => { let deep = 1; for (let i = 0; i < 60; i++) deep = i
 // a promise that never settles but main returns
 const main = async () => { new Promise(() => {}); const t = setInterval(() => {}, 10); setTimeout(() => { console.log("late"); clearInterval(t); }, 50); console.log("now"); return "done"; };
 
-// nothing is returned
+// no value is returned
 const main = async () => { console.log("only this"); };
 
 // many promises settle in order
@@ -77,7 +77,7 @@ const main = async () => { const c = new ethers.Contract("0x" + "66".repeat(20),
 // typed data that is wrong is refused
 const main = async () => { const w = new ethers.Wallet("0x" + "22".repeat(32)); const r = []; for (const [t, m] of [[{ A: [{ name: "x", type: "uint8" }] }, { x: 256 }], [{ A: [{ name: "x", type: "B" }] }, { x: 1 }], [{ A: [{ name: "x", type: "address" }] }, { x: "0x12" }], [{ A: [{ name: "x", type: "bytes32" }] }, { x: "0x" }], [{ A: [{ name: "x", type: "A" }] }, {}], [{ A: [{ name: "x", type: "bool[2]" }] }, { x: [true] }], [{}, {}]]) { try { r.push(await w._signTypedData({}, t, m)); } catch (e) { r.push([e.code, e.reason, e.argument]); } } return r; };
 
-// an object of its own conversion is a key
+// an object with its own conversion is a key
 const log = []; const key = { toString() { log.push("key"); return "k"; } };
 const main = () => { const o = { [key]: log.push("value") }; o[key] += 1; return [o, log]; };
 
@@ -95,13 +95,13 @@ const main = () => { const list = []; const o = { [list]: list.push("x"), [list]
 const main = () => { let k = "foo"; const sign = Symbol("s"); const o = { b: {}, [k]: (k = "bar", k.trim()), [k]: k.at(0), [sign]: k.trim(), [(1, k) /* ] */ ]: k.at(1), [null]: [k].pop(), [k]: { [k]: k = [k].join() } }; o /* [ */ [ (k) // ]
   ] = k.trim(); o.b[k] = o[k + 1] = k.at(0); o[k] += k.at(0); o["z"] ??= k.at(0); o.b[`${k}`] = { [k]: k.at(0), [Symbol.iterator]: k.at(0) }; o[[1, 2][0]] = [k].length; [o[k], o.u] = [k.at(0), 2]; const { [k]: left = k.at(0) } = o; function f() { return { [k]: f.name.at(0) }; } return [Object.keys(o), Object.values(o), o[sign], left, k, String(f), f(), String(main).length]; };
 
-// a conversion of a key throws where it stands
+// a conversion of a key throws at its position
 const main = () => { const seen = []; const k = { toString() { throw new Error("no key"); } }; try { ({ a: seen.push(1), [k]: seen.push(2) }); } catch (e) { seen.push(e.message); } return seen; };
 
 // another prototype while the arguments of super are evaluated
 const main = () => { class A { constructor(x) { this.a = x; } } class B { constructor(x) { this.b = x; } } class C extends A { constructor() { super(Object.setPrototypeOf(C, B) === C); } } return Object.keys(new C()); };
 
-// an error with a prototype of its own
+// an error with a separate prototype
 const main = () => { class Refused extends Error { constructor(text) { super(String(text)); Object.setPrototypeOf(this, Refused.prototype); } } const e = new Refused(7); return [e.message, e instanceof Refused]; };
 
 // a variable named arguments

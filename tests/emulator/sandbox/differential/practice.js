@@ -4,7 +4,7 @@ const main = ({ n }) => { const balance = ethers.utils.parseEther(String(n)); co
 // weighted median of prices
 const main = () => { const q = [["a", "3141.59", 3], ["b", "3140.01", 1], ["c", "9999", 0.1]].map(([s, p, w]) => ({ s, p: Number(p), w })).sort((x, y) => x.p - y.p); const half = q.reduce((t, x) => t + x.w, 0) / 2; let acc = 0; const m = q.find((x) => (acc += x.w) >= half); return { m, spread: ((q.at(-1).p / q[0].p - 1) * 1e4).toFixed(2) + " bps" }; };
 
-// a jwt is taken apart
+// a JWT is parsed
 const main = () => { const b64 = (o) => btoa(JSON.stringify(o)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, ""); const jwt = [b64({ alg: "none" }), b64({ sub: "42", exp: 1700000000, roles: ["a"] }), ""].join("."); const [h, p] = jwt.split(".").slice(0, 2).map((x) => JSON.parse(atob(x.replace(/-/g, "+").replace(/_/g, "/")))); return { jwt, h, p, expired: p.exp * 1000 < Date.UTC(2026, 0) }; };
 
 // siwe messages are parsed and checked
@@ -46,7 +46,7 @@ const main = () => { const sqrt = (v) => { if (v < 2n) return v; let x = 1n << B
 // base58 and base32 by hand
 const main = () => { const A = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"; const enc = (b) => { let n = b.reduce((a, x) => a * 256n + BigInt(x), 0n), s = ""; while (n) { s = A[Number(n % 58n)] + s; n /= 58n; } return "1".repeat(b.findIndex((x) => x) || 0) + s; }; const b32 = (b) => { let bits = b.reduce((s, x) => s + x.toString(2).padStart(8, "0"), ""); return bits.match(/.{1,5}/g).map((c) => "abcdefghijklmnopqrstuvwxyz234567"[parseInt(c.padEnd(5, "0"), 2)]).join(""); }; const d = [...ethers.utils.arrayify(ethers.utils.sha256("0x00"))]; return [enc([0x12, 0x20, ...d]), b32([1, 0x70, 0x12, 0x20, ...d]), ethers.utils.base58.encode(d)]; };
 
-// an rlp encoder of one's own
+// a user-defined RLP encoder
 const main = () => { const hex = (n) => { const h = n.toString(16); return h.length % 2 ? "0" + h : h; }; const rlp = (x) => { if (Array.isArray(x)) { const b = x.map(rlp).join(""); return len(b.length / 2, 0xc0) + b; } const s = x.replace("0x", ""); return s.length === 2 && parseInt(s, 16) < 128 ? s : len(s.length / 2, 0x80) + s; }; const len = (n, o) => (n < 56 ? hex(o + n) : hex(o + 55 + hex(n).length / 2) + hex(n)); const v = ["0x01", ["0x" + "ab".repeat(60), []], "0x"]; return ["0x" + rlp(v), ethers.utils.RLP.encode(v)]; };
 
 // cron fields by hand
@@ -130,7 +130,7 @@ const main = async () => { Promise.reject(new Error("nobody")); await new Promis
 // main that is missing
 const helper = () => 1;
 
-// main that is no function
+// main that is not a function
 const main = 5;
 
 // main that is async with an arrow body
@@ -161,10 +161,10 @@ return 1;
 // syntax: reserved words
 const main = () => { const class = 1; };
 
-// names that may be taken
+// names that an action can declare
 const ethers = 1, console = { log() {} }, process = 2; const main = () => [ethers, typeof console.log, process];
 
-// an amount writes itself, beside lists and tables that are read by key
+// an amount that converts itself to text
 class Amount { constructor(parts) { this.parts = parts; } toString() { return this.parts.map((one) => one.toFixed(2)).join(" + "); } valueOf() { return this.parts.reduce((sum, one) => sum + one, 0); } [Symbol.toPrimitive](hint) { return hint === "number" ? this.valueOf() : this.toString(); } } const main = ({ list }) => { const table = {}; const names = ["a", "b"]; for (let i = 0; i < names.length; i++) table[names[i]] = new Amount([i, i + 0.5]); const { [names[1]]: second, ...rest } = table; const of = { [names[0]]: () => table[names[0]] + 1, get [`n${list.length}`]() { return +second; } }; const C = class { [names[0]] = names.indexOf("b"); static [names[1]]() { return list?.[0]; } }; table[names[0], names[1]] = list[names.length - 2]; return [`${second}`, second * 2, Object.keys(rest), of.a(), of.n3, new C().a, C.b(), table, delete table[names[0]], names[0] in table, String(of.a), String(C.b)]; };
 
 // an amount that is a key

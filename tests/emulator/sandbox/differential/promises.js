@@ -10,7 +10,7 @@ const main = async () => { const log = []; const f = async () => Promise.resolve
 // thenables
 const main = async () => [await { then(r) { r(5); } }, await Promise.resolve({ then: (r) => r([6]) }), await 7];
 
-// microtasks come before timers
+// microtasks run before timers
 const main = () => new Promise((done) => { const log = []; setTimeout(() => { log.push("timer"); done(log); }, 0); queueMicrotask(() => log.push("micro")); Promise.resolve().then(() => log.push("then")); log.push("sync"); });
 
 // timers in order of their times

@@ -4,7 +4,7 @@ const main = () => { const listed = []; for (const name in globalThis) listed.pu
 // the members of classes of the web
 const main = () => [URL, URLSearchParams, Headers, Request, Response, AbortController, AbortSignal, TextEncoder, TextDecoder, Crypto, Event].map((one) => [one.name, one.length, Object.keys(one), Object.keys(one.prototype)]);
 
-// members that V8 has not
+// members that V8 lacks
 const main = () => [Iterator.zip, Iterator.zipKeyed, Iterator.prototype.chunks, Iterator.prototype.windows, ArrayBuffer.prototype.immutable, URLSearchParams.of].map((one) => typeof one);
 
 // the kinds of the service's objects

@@ -7,7 +7,7 @@ const main = async () => [await Svc.Actions.getPrivateKey({ pkpId: "0x0000000000
 // eleven key operations
 const main = async () => { let n = 0; try { for (;;) { await Svc.Actions.getSvcActionWalletAddress({ ipfsId: "Qm" + n }); n++; } } catch (e) { return [n, e.message, e.constructor === Error]; } };
 
-// encryption goes there and back
+// encryption and decryption
 const main = async () => { const pkpId = "0x00000000000000000000000000000000000000aa"; const c = await Svc.Actions.Encrypt({ pkpId, message: "secret ü" }); return [typeof c, await Svc.Actions.Decrypt({ pkpId, ciphertext: c })]; };
 
 // damaged ciphertext
@@ -16,7 +16,7 @@ const main = async () => { try { await Svc.Actions.Decrypt({ pkpId: "0x000000000
 // headers of the request
 const main = () => [Svc.Headers.get("x-request-id"), [...Svc.Headers], Svc.Headers.has("nope"), Svc.Headers instanceof Headers];
 
-// operations at once
+// concurrent operations
 const main = async () => (await Promise.all(["a", "b", "c"].map((x) => Svc.Actions.getSvcActionWalletAddress({ ipfsId: x })))).map((a) => a.length);
 
 // refused requests
@@ -25,7 +25,7 @@ const main = async () => { try { await fetch("http://localhost/"); } catch (e) {
 // requests of a strange scheme
 const main = async () => { try { await fetch("ftp://localhost/"); } catch (e) { return [e.name, e.message]; } };
 
-// a limit on answers
+// a limit on responses
 const main = () => { try { Svc.Actions.setResponse({ response: "x".repeat(1048577) }); } catch (e) { return e.message; } };
 
 // a limit on logs
@@ -55,7 +55,7 @@ function main() { return arguments.length; }
 // main on the global object
 globalThis.main = (p) => Object.keys(p);
 
-// an async main that answers late
+// an async main that responds late
 const main = async () => { await new Promise((r) => setTimeout(r, 20)); return "late"; };
 
 // a price check that signs

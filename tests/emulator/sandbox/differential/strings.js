@@ -22,7 +22,7 @@ const main = () => ["aaa".replace("a", "b"), "aaa".replaceAll("a", "b"), "John S
 // surrogates
 const main = () => ["😀".length, [..."😀"].length, "😀".codePointAt(0), "😀".charCodeAt(1), String.fromCodePoint(128512), "😀".at(0).isWellFormed(), "\ud800x".toWellFormed(), "😀".split("")];
 
-// half surrogates in an answer
+// unpaired surrogates in a response
 const main = () => ({ half: "a\ud800b", text: "ok" });
 
 // comparing
@@ -40,7 +40,7 @@ const main = () => [btoa("Hello, world"), atob("SGVsbG8="), btoa("\xff\x00"), bt
 // iteration
 const main = () => { const out = []; for (const c of "aß😀") out.push(c); for (const i in "ab") out.push(i); return out; };
 
-// html-ish methods of old
+// old HTML methods
 const main = () => ["x".anchor("a"), "x".bold(), "x".link("u")];
 
 // raw and cooked templates
@@ -71,5 +71,5 @@ const main = () => ["abc", "level"].map((s) => [[...s].reverse().join(""), [...s
 // counting words
 const main = () => { const counts = {}; for (const w of "the cat and the dog and the bird".split(" ")) counts[w] = (counts[w] ?? 0) + 1; return counts; };
 
-// string answers that are JSON
+// string responses that are JSON
 const main = () => JSON.stringify({ nested: [1, "2"] });

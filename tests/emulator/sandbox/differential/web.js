@@ -1,13 +1,13 @@
-// addresses of all parts
+// URLs with all parts
 const main = () => { const u = new URL("https://user:p%40ss@Example.com:8080/a/../b?x=1&y=%20#frag"); return [u.href, u.origin, u.host, u.hostname, u.port, u.pathname, u.search, u.hash, u.username, u.password, String(u), JSON.stringify({ u })]; };
 
 // relative addresses
 const main = () => [["../x", "https://h.example/a/b/c"], ["//other/y", "https://h.example"], ["?q", "https://h.example/p"], ["#f", "https://h.example/p?q"]].map(([r, b]) => new URL(r, b).href);
 
-// addresses that are none
+// invalid URLs
 const main = () => { const out = []; for (const s of ["nope", "http://", "https://a b/"]) { try { out.push(new URL(s).href); } catch (e) { out.push([e.name, e.message, URL.canParse(s)]); } } return [out, URL.parse("x"), URL.parse("https://ok/").href]; };
 
-// changing an address
+// changing a URL
 const main = () => { const u = new URL("https://h.example/"); u.pathname = "/a b"; u.search = "?q=ä"; u.hash = "x"; u.port = "99"; u.hostname = "other.example"; u.protocol = "http"; return u.href; };
 
 // international names
@@ -19,13 +19,13 @@ const main = () => { const p = new URLSearchParams("a=1&b=2&a=3&c=%C3%A4+x"); p.
 // search parameters from other things
 const main = () => [new URLSearchParams({ a: 1, b: "x y" }).toString(), new URLSearchParams([["a", "1"], ["a", "2"]]).toString(), new URLSearchParams("?lead=1").get("lead"), [...new URLSearchParams("a&b=").entries()]];
 
-// search parameters of an address are alive
+// search parameters of a URL are live
 const main = () => { const u = new URL("https://h.example/?a=1"); u.searchParams.append("b", "2 3"); const first = u.href; u.search = "?c=4"; return [first, u.searchParams.get("c"), [...u.searchParams.keys()]]; };
 
 // headers
 const main = () => { const h = new Headers({ "Content-Type": "text/plain", "X-A": " 1 " }); h.append("x-a", "2"); h.set("B", "3"); h.delete("content-type"); return [[...h], h.get("X-A"), h.has("b"), h.get("none"), [...h.keys()], new Headers([["a", "b"]]).get("A")]; };
 
-// headers that are none
+// invalid headers
 const main = () => { try { new Headers({ "bad name": "x" }); } catch (e) { return e.name; } };
 
 // responses
@@ -46,10 +46,10 @@ const main = () => { const a = crypto.getRandomValues(new Uint8Array(16)), b = c
 // the clock of performance
 const main = async () => { const a = performance.now(); await new Promise((r) => setTimeout(r, 5)); const b = performance.now(); return [b > a, typeof performance.timeOrigin, b - a < 60000]; };
 
-// what is a function of the web
+// functions of web interfaces
 const main = () => ["fetch", "Headers", "Request", "Response", "URL", "URLSearchParams", "TextEncoder", "TextDecoder", "AbortController", "AbortSignal", "Event", "EventTarget", "CustomEvent", "DOMException", "structuredClone", "queueMicrotask", "setTimeout", "setInterval", "clearTimeout", "clearInterval", "atob", "btoa"].map((n) => typeof globalThis[n]);
 
-// what is not there
+// missing globals
 const main = () => ["process", "require", "Buffer", "module", "window", "document", "navigator", "location", "alert", "setImmediate", "XMLHttpRequest", "WebSocket", "viem", "print", "scriptArgs", "InternalError", "std", "os"].filter((n) => typeof globalThis[n] !== "undefined");
 
 // DOMException
@@ -64,7 +64,7 @@ const main = async () => { const c = new AbortController(); c.abort(new Error("s
 // names and sizes of interfaces
 const main = () => [URL.name, Headers.name, TextDecoder.name, new TextEncoder().encoding, setTimeout.name, structuredClone.name, AbortSignal.name];
 
-// atob of what is no base64
+// atob of invalid base64
 const main = () => { try { return atob("*"); } catch (e) { return [e.name, e.message, e.code]; } };
 
 // btoa beyond Latin-1

@@ -79,8 +79,7 @@ function nativeHex(text: string): string {
         let result = "0x";
         for (let i = 0;`,
   );
-  // Captured before an action can replace them. The kind is checked, because an object may only pretend to be a
-  // Uint8Array.
+  // Capture these before an action can replace them. Check the kind, because an object can pretend to be a Uint8Array.
   return text + `
 const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const fromHex = Uint8Array.fromHex.bind(Uint8Array);

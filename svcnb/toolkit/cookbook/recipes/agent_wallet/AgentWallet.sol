@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A wallet for an action. Each payment refers to the previous payment, so none is repeated or omitted.
+/// @notice A wallet that makes the payments that an action signed. Each payment refers to the previous payment, so no
+/// one can repeat or omit a payment.
 contract AgentWallet {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -30,7 +31,7 @@ contract AgentWallet {
 
     receive() external payable {}
 
-    /// @notice Sets the action by the address of its key. The payments of a new action start from the beginning.
+    /// @notice Sets the action by the address of its key. The first payment of a new action has no previous payment.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;

@@ -10,9 +10,9 @@ import pytest
 
 import svcnb
 from svcnb.client.errors import SvcnbError
-from svcnb.testing import StandIn
+from svcnb.testing import StubServer
 from svcnb.toolkit.lint import lint
-from svcnb.toolkit.stand_in import Response
+from svcnb.toolkit.stub_server import Response
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="api secret")
@@ -21,20 +21,20 @@ FIRST, SECOND = "key-one-of-the-tests", "key-two-of-the-tests"
 
 
 @pytest.fixture(scope="session")
-def weather() -> Iterator[StandIn]:
-    with StandIn() as server:
+def weather() -> Iterator[StubServer]:
+    with StubServer() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def svc_emulator_settings(weather: StandIn) -> dict[str, Any]:
+def svc_emulator_settings(weather: StubServer) -> dict[str, Any]:
     return {"allow_address": [weather.host]}
 
 
 class World:
     """Paid service that accepts one API key, and a caller with a usage key."""
 
-    def __init__(self, svc: svcnb.Client, weather: StandIn) -> None:
+    def __init__(self, svc: svcnb.Client, weather: StubServer) -> None:
         self.svc, self.weather, self.accepted = svc, weather, FIRST
         self.wallet = svc.wallets.create()
         weather.answers = {"/now": self.answer}
@@ -60,7 +60,7 @@ class World:
 
 
 @pytest.fixture
-def world(svc: svcnb.Client, weather: StandIn) -> World:
+def world(svc: svcnb.Client, weather: StubServer) -> World:
     return World(svc, weather)
 
 
@@ -95,7 +95,7 @@ def test_the_caller_does_not_see_a_key_that_the_service_repeats(world: World, re
 
 
 def test_a_redirect_does_not_send_the_key_to_another_host(world: World) -> None:
-    with StandIn() as thief:
+    with StubServer() as thief:
         world.weather.answers["/now"] = Response("", 302, {"location": thief.url + "/"})
         with pytest.raises(svcnb.ActionError):
             world.ask()

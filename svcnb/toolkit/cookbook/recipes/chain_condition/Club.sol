@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A club whose members an action admits until a signed time. Anyone can submit the response of the action.
+/// @notice A club. An action signs who is a member, and until when. Anyone can submit the response of the action.
 contract Club {
     error NotTheOwner();
     error NotTheSigner(address signer);

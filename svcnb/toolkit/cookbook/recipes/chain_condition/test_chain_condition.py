@@ -11,7 +11,7 @@ import pytest
 from eth_account import Account
 
 import svcnb
-from svcnb.testing import StandIn, deploy, reverts, second_form, send, vrs
+from svcnb.testing import StubServer, deploy, reverts, second_form, send, vrs
 from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
@@ -19,14 +19,14 @@ TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="chain condition")
 
 
 @pytest.fixture(scope="session")
-def nodes() -> Iterator[list[StandIn]]:
+def nodes() -> Iterator[list[StubServer]]:
     """Starts three servers on this machine that simulate nodes."""
     with ExitStack() as stack:
-        yield [stack.enter_context(StandIn()) for _ in range(3)]
+        yield [stack.enter_context(StubServer()) for _ in range(3)]
 
 
 @pytest.fixture(scope="session")
-def svc_emulator_settings(nodes: list[StandIn]) -> dict[str, Any]:
+def svc_emulator_settings(nodes: list[StubServer]) -> dict[str, Any]:
     return {"allow_address": [node.host for node in nodes]}
 
 
@@ -47,7 +47,7 @@ def node_of(w3: Any, **lies: Any) -> Callable[[Any], Any]:
 class World:
     """Ada's ten tokens, and a club for holders of at least five."""
 
-    def __init__(self, svc: svcnb.Client, w3: Any, nodes: list[StandIn]) -> None:
+    def __init__(self, svc: svcnb.Client, w3: Any, nodes: list[StubServer]) -> None:
         self.svc, self.w3, self.nodes = svc, w3, nodes
         self.token = deploy(w3, HERE / "Token.json", 10)
         self.ada, self.stranger = w3.eth.default_account, Account.create().address
@@ -87,7 +87,7 @@ class World:
 
 
 @pytest.fixture
-def world(svc: svcnb.Client, w3: Any, nodes: list[StandIn]) -> World:
+def world(svc: svcnb.Client, w3: Any, nodes: list[StubServer]) -> World:
     return World(svc, w3, nodes)
 
 

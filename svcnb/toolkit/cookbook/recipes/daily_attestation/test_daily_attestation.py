@@ -17,9 +17,9 @@ from eth_utils.address import to_checksum_address
 from verify import problems  # type: ignore[import-not-found]
 
 import svcnb
-from svcnb.testing import StandIn
+from svcnb.testing import StubServer
 from svcnb.toolkit.lint import lint
-from svcnb.toolkit.stand_in import Response
+from svcnb.toolkit.stub_server import Response
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="daily attestation")
@@ -28,21 +28,21 @@ ANY = "const main = ({ cid }) => Svc.Actions.getSvcActionWalletAddress({ ipfsId:
 
 
 @pytest.fixture(scope="session")
-def services() -> Iterator[StandIn]:
+def services() -> Iterator[StubServer]:
     """Starts servers for the source of the value and for the store."""
-    with StandIn() as server:
+    with StubServer() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def svc_emulator_settings(services: StandIn) -> dict[str, Any]:
+def svc_emulator_settings(services: StubServer) -> dict[str, Any]:
     return {"allow_address": [services.host]}
 
 
 class World:
     """Store, source, and an action with a short period."""
 
-    def __init__(self, svc: svcnb.Client, services: StandIn) -> None:
+    def __init__(self, svc: svcnb.Client, services: StubServer) -> None:
         self.svc, self.services = svc, services
         self.reports: list[dict[str, Any]] = []
         services.answers = {
@@ -84,7 +84,7 @@ class World:
 
 
 @pytest.fixture
-def world(svc: svcnb.Client, services: StandIn) -> World:
+def world(svc: svcnb.Client, services: StubServer) -> World:
     return World(svc, services)
 
 

@@ -7,7 +7,7 @@ import threading
 import time
 from datetime import UTC, datetime
 
-from svcnb.testing import StandIn
+from svcnb.testing import StubServer
 
 PLACES = {
     "/products/ETH-USD/ticker": ("price", "time"),
@@ -16,7 +16,7 @@ PLACES = {
 }
 
 
-class Sources(StandIn):
+class Sources(StubServer):
     """HTTP server with the response formats of three public exchanges."""
 
     @property

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from svcnb.testing import StandIn
+from svcnb.testing import StubServer
 
 
-class Shop(StandIn):
+class Shop(StubServer):
     """Shop that reports its orders. A refund is an order with a negative amount."""
 
     def sell(self, order: str, customer: str, cents: Any) -> None:
@@ -15,7 +15,7 @@ class Shop(StandIn):
         self.answers[f"/orders/{order}"] = {"customer": customer, "cents": cents}
 
 
-class Store(StandIn):
+class Store(StubServer):
     """Store with a list of records for each customer. Tests change `records` to falsify them."""
 
     def __init__(self) -> None:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A list of addresses that its owner can change. Its reader decides whether it permits or bans addresses.
+/// @notice A list of addresses that its owner can change. The action that reads the list either permits only the listed
+/// addresses, or rejects them.
 contract AccessList {
     error NotTheOwner();
 

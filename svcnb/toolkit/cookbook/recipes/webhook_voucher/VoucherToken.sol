@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A token that is minted once for each payment, with a voucher of an action. Anyone can submit a voucher.
+/// @notice A token. The contract mints tokens once for each payment, if an action signed a voucher for the payment.
+/// Anyone can submit a voucher.
 contract VoucherToken {
     error NotTheOwner();
     error NotTheSigner(address signer);

@@ -7,11 +7,13 @@ import threading
 import httpx
 import pytest
 
-from svcnb.toolkit.stand_in import Request, Response, StandIn
+from svcnb.toolkit.stub_server import Request, Response, StubServer
 
 
 def test_a_response_can_be_text_json_or_a_function() -> None:
-    with StandIn({"/text": "hello", "/json": {"n": [1]}, "/double": lambda request: request.json["n"] * 2}) as server:
+    with StubServer(
+        {"/text": "hello", "/json": {"n": [1]}, "/double": lambda request: request.json["n"] * 2}
+    ) as server:
         assert httpx.get(server.url + "/text").text == "hello"
         assert httpx.get(server.url + "/json?page=2").json() == {"n": [1]}
         assert httpx.post(server.url + "/double", json={"n": 21}).json() == 42
@@ -22,7 +24,7 @@ def test_a_response_can_be_text_json_or_a_function() -> None:
 
 
 def test_a_missing_path_is_404_and_a_response_has_its_own_status() -> None:
-    with StandIn({"/busy": Response({"error": "busy"}, 503)}) as server:
+    with StubServer({"/busy": Response({"error": "busy"}, 503)}) as server:
         assert httpx.get(server.url + "/none").status_code == 404
         busy = httpx.get(server.url + "/busy")
         assert (busy.status_code, busy.json()) == (503, {"error": "busy"})
@@ -32,7 +34,7 @@ def test_a_missing_path_is_404_and_a_response_has_its_own_status() -> None:
 
 def test_responses_can_change_and_the_server_stops_completely() -> None:
     before = threading.active_count()
-    server = StandIn()
+    server = StubServer()
     server.answers["/"] = "one"
     assert httpx.get(server.url + "/").text == "one"
     server.answers["/"] = "two"
@@ -44,7 +46,7 @@ def test_responses_can_change_and_the_server_stops_completely() -> None:
 
 
 def test_a_large_body_is_rejected() -> None:
-    with StandIn({"/": "ok"}) as server:
+    with StubServer({"/": "ok"}) as server:
         assert httpx.post(server.url + "/", content=b"", headers={"content-length": "0"}).text == "ok"
         assert httpx.post(server.url + "/", content=bytes(2 << 20)).status_code == 413
 
@@ -52,5 +54,5 @@ def test_a_large_body_is_rejected() -> None:
 def test_a_response_that_is_not_json_is_an_error() -> None:
     from svcnb.protocol.errors import MalformedValue
 
-    with StandIn({"/": {1, 2}}) as server, pytest.raises(MalformedValue, match="response for / is not JSON"):
+    with StubServer({"/": {1, 2}}) as server, pytest.raises(MalformedValue, match="response for / is not JSON"):
         server.respond(Request("GET", "/", {}, b""))

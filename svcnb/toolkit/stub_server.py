@@ -18,7 +18,7 @@ _MAX_BODY_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True)
 class Request:
-    """Request that a `StandIn` received.
+    """Request that a `StubServer` received.
 
     Attributes:
         method: ``GET`` or ``POST``.
@@ -53,7 +53,7 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class StandIn:
+class StubServer:
     """HTTP server with predefined responses, so that actions with outbound requests run without a network.
 
     Pass its `host` in the setting ``allow_address`` of the emulator. Otherwise, actions cannot access this machine.
@@ -63,7 +63,7 @@ class StandIn:
             with the `Request`. Other paths return 404. You can change `answers` at any time.
 
     Example:
-        >>> with StandIn({"/price": {"price": "3141.59"}}) as prices:
+        >>> with StubServer({"/price": {"price": "3141.59"}}) as prices:
         ...     prices.url.startswith("http://127.0.0.1:")
         True
     """
@@ -99,7 +99,7 @@ class StandIn:
         self.close()
 
     def __repr__(self) -> str:
-        return f"StandIn({', '.join(sorted(self.answers))})"
+        return f"StubServer({', '.join(sorted(self.answers))})"
 
     def respond(self, request: Request) -> Response:
         """Records a request and returns its response.
@@ -122,7 +122,7 @@ class StandIn:
         return Response(body, answer.status, answer.headers)
 
 
-def _handler(owner: StandIn) -> type[BaseHTTPRequestHandler]:
+def _handler(owner: StubServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self._answer()
