@@ -219,7 +219,8 @@ class Session:
     async def _read_balance(self) -> None:
         await asyncio.sleep(BALANCE_DELAY_S)
         self._reading = False
-        if (billing := self._unasked_billing) is None:  # the user has opened another account in the meantime
+        # In the meantime, the user can have closed the panels or opened another account.
+        if not self._watchers or (billing := self._unasked_billing) is None:
             return
         with contextlib.suppress(SvcnbError):  # the call that caused the problem has already reported it
             self.show_balance(await billing.balance())

@@ -41,3 +41,14 @@ async def test_the_credit_is_read_with_a_usage_key_instead_of_a_browser_wallet(s
     assert balance.startswith("$4.9")
     BACKGROUND.submit(session.service.close()).result(300)
     await service.close()
+
+
+async def test_a_session_without_panels_opens_no_connection_to_read_the_credit(svc):
+    session = Session.of(svc)
+    session.opened(svc.accounts.create("reader"))
+    shown = queue.Queue[object]()
+    session.watch(shown.put)
+    reading = BACKGROUND.submit(session._read_balance())
+    session.unwatch(shown.put)
+    await asyncio.wrap_future(reading)
+    assert session._service is None
