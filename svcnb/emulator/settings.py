@@ -105,7 +105,9 @@ class Settings(BaseModel):
     billing_enabled: bool = Field(
         default=True, description="Whether calls cost credit. If false, billing endpoints return 503."
     )
-    starter_credits: int = Field(0, ge=0, description="Credit of a new account, in cents.")
+    starter_credits: int = Field(
+        0, ge=0, le=defaults.MAX_CREDIT_CENTS, description="Credit of a new account, in cents."
+    )
     charge_failed_runs: bool = Field(
         default=False, description="Whether an execution that ends in an error is charged."
     )

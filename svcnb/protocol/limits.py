@@ -14,6 +14,8 @@ EXECUTION_COST_CENTS_PER_SECOND: Final = 1
 MIN_PAYMENT_CENTS: Final = 500
 MAX_PAYMENT_CENTS: Final = 99_999_999
 """Maximum amount of one payment in cents: eight digits, as with card processors."""
+MAX_CREDIT_CENTS: Final = 10**9
+"""Maximum credit that the emulator adds without a payment, in cents."""
 MAX_PAYMENT_DELAY_S: Final = 30 * 24 * 3600
 MAX_PROCESSOR_BODY_BYTES: Final = 16 * 1024
 """Maximum size of a request to the simulated payment processor, in bytes."""

@@ -126,9 +126,10 @@ def test_an_unknown_setting_is_refused_by_name() -> None:
     assert str(caught.value).count("Next step: ") == 1
 
 
-def test_a_setting_out_of_range_is_rejected_with_its_value() -> None:
-    with pytest.raises(launch.SettingRefused, match="-1"):
-        svcnb.Emulator(starter_credits=-1)
+@pytest.mark.parametrize("cents", [-1, 10**9 + 1, 10**24])
+def test_a_setting_out_of_range_is_rejected_with_its_value(cents: int) -> None:
+    with pytest.raises(launch.SettingRefused, match=str(cents)):
+        svcnb.Emulator(starter_credits=cents)
 
 
 def test_a_seeded_emulator_refuses_to_listen_beyond_loopback() -> None:

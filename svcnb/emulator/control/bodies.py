@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat,
 
 from svcnb.emulator.platform.faults import Part
 from svcnb.emulator.triggers.identity import DEFAULT_EMAIL
-from svcnb.protocol.limits import CLOCK_EARLIEST_S, CLOCK_LATEST_S
+from svcnb.protocol.limits import CLOCK_EARLIEST_S, CLOCK_LATEST_S, MAX_CREDIT_CENTS
 from svcnb.protocol.wire.values import WalletAddress
 
 
@@ -75,7 +75,7 @@ class CreditOrder(_Body):
     """Credit without a payment."""
 
     wallet_address: WalletAddress
-    cents: int = Field(ge=1, le=10**9, description="Amount in cents.")
+    cents: int = Field(ge=1, le=MAX_CREDIT_CENTS, description="Amount in cents.")
 
 
 class PaymentOutcome(_Body):
