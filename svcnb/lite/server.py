@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from svcnb.lite.page import POLICY
 
@@ -28,6 +30,11 @@ class _Handler(SimpleHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 256  # a page opens many connections simultaneously
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Prints a traceback, except if the browser closed the connection, for example with the tab."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def make_server(site: Path, port: int = 0) -> ThreadingHTTPServer:

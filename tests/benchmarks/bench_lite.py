@@ -109,7 +109,8 @@ def test_the_first_signature_cold_and_warm(profile: Callable[..., Any], site: st
         seconds, page = first_signature(context, site)
         cold.append(seconds)
         page.tab.wait_for_function("() => document.documentElement.dataset.offline === 'ready'")
-        page.close()
+        context.close()
+        context = profile(f"profile{number}")  # a later visit, with the files that the first one stored
         seconds, page = first_signature(context, site)
         warm.append(seconds)
         runs.append(float(page.run(RUNS)) * 1000)

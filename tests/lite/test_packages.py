@@ -7,13 +7,17 @@ import gzip
 import hashlib
 import json
 import re
+import socket
+import struct
 import subprocess
 import sys
 import zipfile
 from importlib.util import cache_from_source, find_spec
 from io import BytesIO
 from pathlib import Path
+from threading import Thread
 
+import httpx
 import pytest
 
 import svcnb
@@ -197,10 +201,6 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 
 
 def test_the_server_sends_modules_as_javascript(tmp_path):
-    from threading import Thread
-
-    import httpx
-
     (tmp_path / "pyodide.mjs").write_text("export {}", "ascii")
     with make_server(tmp_path) as server:
         thread = Thread(target=server.serve_forever)
@@ -213,6 +213,20 @@ def test_the_server_sends_modules_as_javascript(tmp_path):
         finally:
             server.shutdown()
             thread.join()
+
+
+def test_the_server_prints_nothing_when_a_browser_closes_a_connection(tmp_path, capfd):
+    (tmp_path / "large").write_bytes(bytes(50_000_000))
+    with make_server(tmp_path) as server:
+        server.daemon_threads = False  # the server waits for the threads of its requests
+        thread = Thread(target=server.handle_request)
+        thread.start()
+        with socket.create_connection(server.server_address) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(1)
+        thread.join()
+    assert capfd.readouterr().err == ""
 
 
 def test_a_page_gets_the_policy_and_a_cache_of_its_own(tmp_path):
