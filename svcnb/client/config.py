@@ -252,10 +252,13 @@ def clean_url(url: str, name: str) -> str:
 
 
 def _is_http_address(text: str) -> bool:
+    from httpx import URL, InvalidURL  # imported here, because `import svcnb` must not import httpx
+
     try:
         parts = urlsplit(text)
         host, _ = (parts.hostname or "").encode("idna"), parts.port
-    except ValueError:  # also an invalid port, and a host name that cannot be looked up
+        _ = URL(text).host
+    except (ValueError, InvalidURL):  # also an invalid port, and a host name that cannot be looked up
         return False
     return parts.scheme in {"http", "https"} and host != b"" and text.isprintable() and " " not in text
 

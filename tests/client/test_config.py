@@ -49,6 +49,8 @@ def test_the_error_for_a_missing_address_lists_every_way_to_set_it() -> None:
         *(
             "http://host:x",
             "http://a..b",
+            "http://😀.example",
+            "http://xn--a.b",
             f"http://{'a' * 64}",
             "http://a b",
             "http://a\nb",
