@@ -62,7 +62,7 @@ class ClientSettings(Checked, Generic[SessionT]):
         return derived
 
     def _with(self, config: Config) -> Self:
-        return self._derive(type(self._session)(self._session.transport, config, self.on_run))
+        return self._derive(self._session.with_settings(config, self.on_run))
 
     def with_key(self, key: AnyKey | None) -> Self:
         """Returns a client that uses another key and the same connections.

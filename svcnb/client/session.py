@@ -32,6 +32,10 @@ class SyncSession:
         self.config = config
         self.listeners = listeners
 
+    def with_settings(self, config: Config, listeners: list[Listener]) -> SyncSession:
+        """Returns a session with other settings and the same transport."""
+        return SyncSession(self.transport, config, listeners)
+
     def drive(self, flow: Flow[T]) -> T:
         """Runs a flow to its end, and returns its value."""
         try:
@@ -78,6 +82,10 @@ class AsyncSession:
         self.transport = transport
         self.config = config
         self.listeners = listeners
+
+    def with_settings(self, config: Config, listeners: list[Listener]) -> AsyncSession:
+        """Returns a session with other settings and the same transport."""
+        return AsyncSession(self.transport, config, listeners)
 
     async def drive(self, flow: Flow[T]) -> T:
         """Runs a flow to its end, and returns its value."""

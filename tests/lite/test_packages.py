@@ -221,7 +221,7 @@ def test_the_server_prints_nothing_when_a_browser_closes_a_connection(tmp_path, 
         server.daemon_threads = False  # the server waits for the threads of its requests
         thread = Thread(target=server.handle_request)
         thread.start()
-        with socket.create_connection(server.server_address) as connection:
+        with socket.create_connection(("127.0.0.1", server.server_port)) as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert connection.recv(1)

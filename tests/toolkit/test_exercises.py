@@ -509,7 +509,7 @@ PROGRAMS: Final = {
         (TESTS.format(values="600"), "the test passes with the faulty action"),
         (TESTS.format(values="-1, 100"), "also fails with an action that rejects negative tips"),
         (TESTS.format(values="-1").replace("TIP_JAR", "JAR"), "also fails with an action that rejects negative tips"),
-        (TESTS.format(values="-1").replace("):", ")"), "check the syntax"),
+        (TESTS.format(values="-1").replace("):", ")"), "check its syntax"),
         ("def test_nothing():\n    assert True\n", "the test passes with the faulty action"),
     ],
     "testing.mended": [

@@ -28,7 +28,6 @@ from svcnb.emulator.platform.database import Connection, DatabaseError
 from svcnb.emulator.platform.fair_limit import FairLimit
 from svcnb.emulator.platform.offload import LARGE_BYTES, current_account, is_large, offload
 from svcnb.emulator.platform.store import StatementRefused, Store, StoreUnavailable
-from svcnb.emulator.triggers.admission import RATE_WINDOW_S
 from svcnb.emulator.triggers.encryption import Seal, SealBroken
 from svcnb.emulator.triggers.execution import Execution, RunCall
 from svcnb.emulator.triggers.outcomes import Answer, Verdict, judge
@@ -43,7 +42,7 @@ from svcnb.emulator.triggers.store import (
 )
 from svcnb.emulator.triggers.timing import Timer
 from svcnb.emulator.triggers.transitions import Ended, claim, settle, settle_or_lose
-from svcnb.protocol.limits import KEPT_TRIGGER_INPUT_BYTES, KEPT_TRIGGER_RUNS, RUN_RETRY_DELAYS_S
+from svcnb.protocol.limits import KEPT_TRIGGER_INPUT_BYTES, KEPT_TRIGGER_RUNS, RATE_WINDOW_S, RUN_RETRY_DELAYS_S
 
 _LOG = logging.getLogger(__name__)
 _STORE_RETRY_S: Final = 1.0

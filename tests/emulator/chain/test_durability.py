@@ -177,7 +177,7 @@ async def test_a_node_that_stops_after_the_journal_write_is_replaced(
     await fill(chain)
     local = chain._chain
     assert isinstance(local, LocalChain)
-    append, patience = local._replica.append, ((replica, "_SEND_S", 1.0), (connection, "TIMEOUT_S", 3.0))
+    append, patience = local._replica.append, ((replica, "_SEND_S", 1.0), (connection, "RPC_TIMEOUT_S", 3.0))
 
     async def append_and_stop(new: Any) -> None:
         await append(new)
