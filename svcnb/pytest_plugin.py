@@ -52,7 +52,7 @@ def svc_emulator_settings() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Account]]:
-    """The emulator for the whole test run and its account, saved in one snapshot."""
+    """Emulator and account for the whole test run, both saved in one snapshot."""
     from svcnb.launch import Emulator
 
     settings = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | request.getfixturevalue("svc_emulator_settings")

@@ -287,8 +287,8 @@ def strip(value: Any, name: str = "") -> Any:
     """Masks every secret and every possible secret in a JSON value.
 
     The function masks fields whose names refer to a secret, and strings that look like a secret. Such strings are 32
-    bytes in base64 or hex, words of a wallet's recovery phrase, signed tokens, and PEM keys. A 32-byte hex value stays
-    if the field's name indicates a public value, for example ``transactionHash``.
+    bytes in base64 or hex, words of a wallet's recovery phrase, signed tokens, and PEM keys. The function
+    does not mask a 32-byte hex value if the field's name indicates a public value, for example ``transactionHash``.
 
     Args:
         value: Any JSON value.

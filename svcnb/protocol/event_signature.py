@@ -166,7 +166,7 @@ class Event:
         if marked and marked != set(positions):
             raise InvalidSignature(
                 f"the positions {sorted(positions)} in indexed contradict the marks in the signature, {sorted(marked)}",
-                hint="Mark the indexed arguments either in the signature or in the argument indexed, not in both.",
+                hint='Mark the indexed arguments either in the signature or with the field "indexed", not with both.',
             )
         arguments = tuple(
             replace(argument, indexed=place in positions) for place, argument in enumerate(self.arguments)

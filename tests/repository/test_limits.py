@@ -88,8 +88,8 @@ EMULATOR = {
         f"{limits.MAX_OUTBOUND} in total"
     ),
     "Large outbound responses in memory": (
-        f"{size(limits.MAX_HELD_BYTES_PER_ACCOUNT)} per account, {size(limits.MAX_HELD_BYTES)} in total (without "
-        f"responses up to {size(limits.SMALL_ANSWER_BYTES)})"
+        f"{size(limits.MAX_HELD_BYTES_PER_ACCOUNT)} per account, {size(limits.MAX_HELD_BYTES)} in total. "
+        f"Responses of up to {size(limits.SMALL_ANSWER_BYTES)} do not count"
     ),
     "Outbound request": (
         f"{size(limits.MAX_FETCH_URL_CHARS)} for the URL, {size(limits.MAX_FETCH_HEADER_CHARS)} for the headers, "

@@ -14,7 +14,7 @@ from svcnb.client.models.traces import Trace
 
 
 class _Teller:
-    """Reader of a run's timeline. It does not affect the equality of runs, and no file contains it."""
+    """Reader of a run's timeline. It does not affect the equality of runs, and is not saved to files."""
 
     def __init__(self, trace: Callable[[Run], Trace] | None = None) -> None:
         self.trace = trace

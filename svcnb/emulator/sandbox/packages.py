@@ -135,7 +135,7 @@ class Packages:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            raise OperationRefused(f"Cannot import modules: {PINS} cannot be read ({error})") from None
+            raise OperationRefused(f"cannot import modules: {PINS} cannot be read ({error})") from None
         if not isinstance(pins, dict):
-            raise OperationRefused(f"Cannot import modules: {PINS} is not a JSON object")
+            raise OperationRefused(f"cannot import modules: {PINS} is not a JSON object")
         return pins
