@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from svcnb.checked import checked
+from svcnb.client.renamed import renamed
 from svcnb.errors import InvalidType
 from svcnb.toolkit.contract_calls import deploy, reverts, second_form, send, vrs
 from svcnb.toolkit.stub_server import StubServer
@@ -23,6 +24,15 @@ __all__ = [
     "Recorded", "StubServer", "assert_signed_by", "assert_trace", "deploy", "recorded", "reverts", "second_form",
     "send", "vrs",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:
+    # Hidden from type checkers, which would otherwise accept every name.
+
+    def __getattr__(name: str) -> Any:
+        if name != "StandIn":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        renamed("svcnb.testing.StandIn", "svcnb.testing.StubServer")
+        return StubServer
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import threading
 import httpx
 import pytest
 
+from svcnb import testing
 from svcnb.toolkit.stub_server import Request, Response, StubServer
 
 
@@ -56,3 +57,10 @@ def test_a_response_that_is_not_json_is_an_error() -> None:
 
     with StubServer({"/": {1, 2}}) as server, pytest.raises(MalformedValue, match="response for / is not JSON"):
         server.respond(Request("GET", "/", {}, b""))
+
+
+def test_the_old_name_of_the_server_is_deprecated() -> None:
+    with pytest.warns(
+        DeprecationWarning, match=r"svcnb\.testing\.StandIn is deprecated.*use svcnb\.testing\.StubServer"
+    ):
+        assert testing.StandIn is StubServer  # type: ignore[attr-defined]
