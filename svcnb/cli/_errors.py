@@ -116,7 +116,7 @@ def _unknown(name: str) -> str:
 _FILE_HINT = "Check that the file exists, that you can read and write it, and that the disk has free space."
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Error numbers of a write above the space of the disk or of the user. Such an error does not name the file."""
+"""Error numbers of a write that exceeds the free disk space or the quota. Such an error does not name the file."""
 
 _EXTRAS = ("emulator", "chain", "lab", "lint", "reports")
 """Extras that a hint can suggest, smallest first."""
