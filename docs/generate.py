@@ -208,10 +208,10 @@ def routes() -> str:
             if mine == tag:
                 parts += [f"### {method} `{path}`", *_operation(operation, state, why, schemas)]
     intro = (
-        "This page lists the parameters, members and errors of every endpoint. It is generated from the description "
+        "This page lists the parameters, fields and errors of every endpoint. It is generated from the description "
         "that the emulator serves at `/core/v1/openapi.json`. `svcnb doctor --live` compares this description with a "
-        "live service. *Complete* means that requests, responses, errors, order of checks and prices are those of the "
-        "service. [The service](../service/index.md) explains the rules."
+        "live service. *Complete* means that requests, responses, errors, order of checks and prices are the same as "
+        "in the service. [The service](../service/index.md) explains the rules."
     )
     return _document("HTTP routes", intro, *parts)
 
@@ -220,7 +220,7 @@ PARTLY = {
     "/core/v1/svc_action": "imports use only local packages (`action_packages`), not a CDN",
     "/core/v1/billing/create_payment_intent": "the payment processor of the emulator uses play money",
     "/core/v1/billing/confirm_payment": "the emulator checks the payment with its own payment processor",
-    "/api/triggers": "chain events come from the built-in chain, unless an RPC address is set",
+    "/api/triggers": "chain events come from the built-in chain, unless you set an RPC address",
 }
 """Routes whose implementation differs from that of the service, with the difference."""
 
@@ -281,7 +281,7 @@ def _operation(operation: dict[str, Any], state: str, why: str, schemas: dict[st
 
 
 def _body(title: str, content: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
-    """Returns the members of a JSON body, or the type of any other value."""
+    """Returns the fields of a JSON body, or the type of any other value."""
     schema = next((each["schema"] for each in content.values() if "schema" in each), None)
     if schema is None:
         return [f"{title}: none."]
@@ -302,7 +302,7 @@ def _body(title: str, content: dict[str, Any], schemas: dict[str, Any]) -> list[
         )
         for name, member in members.items()
     ]
-    return [f"{title}: {kind}.", _table(("member", "type", "required", "description"), rows)]
+    return [f"{title}: {kind}.", _table(("field", "type", "required", "description"), rows)]
 
 
 def _resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
