@@ -164,7 +164,7 @@ def test_a_table_of_limits_states_the_values_of_the_code(page: str, heading: str
         ("workshop.md", f"at most {limits.MAX_LEARNER_RUNNING} run at the same time"),
         ("workshop.md", f"If {limits.MAX_LEARNER_REQUESTS} requests of a learner are unfinished"),
         ("workshop.md", f"at most {limits.MAX_WORKSHOP_CONNECTIONS} connections"),
-        ("workshop.md", f"within {limits.WORKSHOP_REQUEST_TIMEOUT_S:.0f} seconds of the start"),
+        ("workshop.md", f"within {limits.WORKSHOP_REQUEST_TIMEOUT_S:.0f} seconds. This time starts"),
         ("workshop.md", f"at most {limits.MAX_LEARNERS:,} learners and {size(limits.MAX_ROSTER_BYTES)} of data"),
         ("workshop.md", f"at most {limits.MAX_LEARNER_NAME_CHARS} characters"),
         ("service/keys.md", f"at most {limits.CID_MAX_LINKS} links for each"),
