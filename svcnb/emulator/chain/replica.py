@@ -331,7 +331,7 @@ class Replica:
         if dump is None:
             dump = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
         elif block["hash"] != dump.block_hash:
-            raise ChainUnavailable(f"the dump of block {dump.block_hash} restored the different block {block['hash']}")
+            raise ChainUnavailable(f"the dump of block {dump.block_hash} restored a different block: {block['hash']}")
         self._stand_at(dump)
 
     def _stand_at(self, dump: Dump) -> None:

@@ -109,7 +109,7 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
         RootSecretUnusable: The database belongs to a different root secret, or has lost its content.
     """
     shown = _fingerprint(root_secret).hex()
-    # Import the module here, so that the secret is available before the import of the database library.
+    # Import the module here, so that the secret is available before the modules of the database load.
     from svcnb.emulator.platform.schema import get_meta, set_meta
 
     kept = get_meta(connection, _META)
