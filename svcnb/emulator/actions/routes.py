@@ -180,7 +180,8 @@ class RunActions:
         if body.code:
             if len(body.code) > limit or len(body.code.encode()) > limit:
                 raise EndpointFailure(
-                    400, f"code has {len(body.code.encode())} bytes; at most {limit} are allowed: shorten the source"
+                    400,
+                    f"code has {len(body.code.encode())} bytes, but at most {limit} are allowed: shorten the source",
                 )
             return body.code, await _cid(body.code)
         if body.code is None and body.ipfs_id:
