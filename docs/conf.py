@@ -18,7 +18,7 @@ generate.write(HERE / "generated")
 ROOT = HERE.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIRST_LESSON = min(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
-HERE_INSTEAD = {
+LINK_REPLACEMENTS = {
     "](docs/index.md)": "](tasks.md)",
     "](docs/": "](",
     "](notebooks)": f"](generated/lessons/{FIRST_LESSON})",
@@ -27,8 +27,8 @@ HERE_INSTEAD = {
     "](CHANGELOG.md)": "](changelog.md)",
     "](LICENSE)": "](generated/LICENSE)",
 }
-for there, here in HERE_INSTEAD.items():
-    README = README.replace(there, here)
+for old, new in LINK_REPLACEMENTS.items():
+    README = README.replace(old, new)
 (HERE / "generated" / "readme.md").write_text(README, encoding="utf-8")
 shutil.copyfile(ROOT / "LICENSE", HERE / "generated" / "LICENSE")
 shutil.copytree(ROOT / "notebooks", HERE / "generated" / "lessons", dirs_exist_ok=True)

@@ -21,7 +21,7 @@ _ELSEWHERE: Final = (
     "toolkit/cookbook/project",
     "supervised.py",
 )
-"""Parts of the package whose errors are responses of the service, or that users do not call."""
+"""Parts of the package that users do not call, or whose errors become responses of the service."""
 
 _OF_COMMANDS: Final = frozenset({"BadParameter", "ClickException", "UsageError"})
 _VALUE: Final = "..."
@@ -116,7 +116,7 @@ def _fix(kind: str, call: ast.Call, text: str, tree: ast.Module) -> str:
 
 
 def _texts(node: ast.expr, tree: ast.Module | None = None) -> Iterator[str]:
-    """Returns the texts that an expression can have, as far as they are written in the module."""
+    """Yields the texts that an expression can have, if the module contains them as literals."""
     match node:
         case ast.Constant(value=str(text)):
             yield " ".join(text.split())
@@ -134,7 +134,7 @@ def _texts(node: ast.expr, tree: ast.Module | None = None) -> Iterator[str]:
 
 
 def _of_name(node: ast.expr, tree: ast.Module) -> Iterator[str]:
-    """Returns the texts of a variable, a function or a dictionary of the module."""
+    """Yields the texts of a variable, a function or a dictionary of the module."""
     match node:
         case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)):
             yield from _written(tree, name)

@@ -47,7 +47,7 @@ TRACED = """async function main() {
 
 def drawn() -> Iterator[tuple[str, Any]]:
     """Yields each chart of the gallery with its name."""
-    chance = random.Random(7)  # noqa: S311 - the rhythm of a made-up business, no secret
+    chance = random.Random(7)  # noqa: S311 - the simulated load is not a secret
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         emulator = stack.enter_context(svcnb.Emulator(starter_credits=5_000, network_policy="deny"))
@@ -57,7 +57,7 @@ def drawn() -> Iterator[tuple[str, Any]]:
         hooks = [triggers.create_for(svc, svcnb.Action(code), name=name) for name, code in ACTIONS.items()]
         monday = (emulator.clock.now() - MONDAY_S) // WEEK_S * WEEK_S + MONDAY_S + WEEK_S
         for hour in range(DAYS * 24):
-            # The clock goes on between these steps, so runs have their true lengths.
+            # The clock continues between these steps, so the runs have their real durations.
             emulator.clock.advance(monday + hour * 3_600 + chance.randrange(2_400) - emulator.clock.now())
             busy = 3 if 8 <= hour % 24 <= 18 and hour // 24 % 7 < 5 else 1  # noqa: PLR2004 - working hours
             for _ in range(chance.randrange(busy + 1)):
@@ -103,10 +103,10 @@ def drawn() -> Iterator[tuple[str, Any]]:
 
 
 def main() -> None:
-    """Writes each image with a light and with a dark theme."""
+    """Writes each image in a light and in a dark theme."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, chart in drawn():
-        print(chart)  # noqa: T201 - a command's answer
+        print(chart)  # noqa: T201 - output of this script
         for theme in ("light", "dark"):
             charts.save(chart, FOLDER / f"{name}-{theme}.svg", theme=theme)
 

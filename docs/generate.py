@@ -57,8 +57,8 @@ def settings() -> str:
     ]
     intro = (
         "You can pass a setting as an argument of `svcnb.Emulator`, as an option of `svcnb emulator`, or in an "
-        "environment variable. An argument or an option overrides the variable. The name of the option has hyphens "
-        f"(`--starter-credits`). The name of the variable has the prefix `{ENVIRONMENT_PREFIX}` and capitals "
+        "environment variable. An argument or an option overrides the variable. The names of options contain hyphens "
+        f"(`--starter-credits`). The names of variables have the prefix `{ENVIRONMENT_PREFIX}` and upper-case letters "
         f"(`{ENVIRONMENT_PREFIX}STARTER_CREDITS`)."
     )
     told = [
@@ -159,12 +159,12 @@ def exit_codes() -> str:
 
     body = ast.parse(inspect.getsource(module.ExitCode)).body[0]
     if not isinstance(body, ast.ClassDef):
-        raise TypeError("ExitCode is a class")
+        raise TypeError("ExitCode is not a class")
     texts = [
         node.value.value for node in body.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     ]
     rows = [(f"{code.value}", str(text)) for code, text in zip(module.ExitCode, texts[1:], strict=True)]
-    return _document("Exit codes", "A command ends with one of these codes.", _table(("code", "meaning"), rows))
+    return _document("Exit codes", "Every command exits with one of these codes.", _table(("code", "meaning"), rows))
 
 
 @page("commands")
@@ -199,7 +199,7 @@ def routes() -> str:
         "## Not available in the emulator",
         _table(
             ("feature of the service", "alternative"),
-            [(f"`{what}`", instead) for what, instead in NOT_IMITATED.items()],
+            [(f"`{what}`", instead) for what, instead in NOT_EMULATED.items()],
         ),
     ]
     for tag in dict.fromkeys(row[0] for row in rows):
@@ -208,10 +208,10 @@ def routes() -> str:
             if mine == tag:
                 parts += [f"### {method} `{path}`", *_operation(operation, state, why, schemas)]
     intro = (
-        "This page lists the parameters, members and errors of every endpoint. It is generated from the description "
+        "This page lists the parameters, fields and errors of every endpoint. It is generated from the description "
         "that the emulator serves at `/core/v1/openapi.json`. `svcnb doctor --live` compares this description with a "
-        "live service. *Complete* means that requests, responses, errors, order of checks and prices are those of the "
-        "service. [The service](../service/index.md) explains the rules."
+        "live service. *Complete* means that requests, responses, errors, the order of checks, and prices are the same "
+        "as in the service. [The service](../service/index.md) explains the rules."
     )
     return _document("HTTP routes", intro, *parts)
 
@@ -220,11 +220,11 @@ PARTLY = {
     "/core/v1/svc_action": "imports use only local packages (`action_packages`), not a CDN",
     "/core/v1/billing/create_payment_intent": "the payment processor of the emulator uses play money",
     "/core/v1/billing/confirm_payment": "the emulator checks the payment with its own payment processor",
-    "/api/triggers": "chain events come from the built-in chain, unless an RPC address is set",
+    "/api/triggers": "chain events come from the built-in chain, unless you set an RPC address",
 }
 """Routes whose implementation differs from that of the service, with the difference."""
 
-NOT_IMITATED = {
+NOT_EMULATED = {
     "attestation of the execution environment": "none, because a local process is not a trusted environment",
     "the pages of the dashboard": "notebooks, panels and the payment page",
     "the API of the payment processor": "`/processor/v1/payment_intents/...`, which supports only payments",
@@ -281,7 +281,7 @@ def _operation(operation: dict[str, Any], state: str, why: str, schemas: dict[st
 
 
 def _body(title: str, content: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
-    """Returns the members of a JSON body, or the type of any other value."""
+    """Returns the fields of a JSON body, or the type of any other value."""
     schema = next((each["schema"] for each in content.values() if "schema" in each), None)
     if schema is None:
         return [f"{title}: none."]
@@ -302,7 +302,7 @@ def _body(title: str, content: dict[str, Any], schemas: dict[str, Any]) -> list[
         )
         for name, member in members.items()
     ]
-    return [f"{title}: {kind}.", _table(("member", "type", "required", "description"), rows)]
+    return [f"{title}: {kind}.", _table(("field", "type", "required", "description"), rows)]
 
 
 def _resolved(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
@@ -343,7 +343,7 @@ def control() -> str:
 
 @page("magics")
 def magics() -> str:
-    """Returns the page of the magics, with their help texts."""
+    """Returns the page of the IPython magics, with their help texts."""
     from IPython.testing.globalipapp import start_ipython
 
     from svcnb.magics import CELL, LINE, load
@@ -354,7 +354,7 @@ def magics() -> str:
     for kind, name, sign in (("line", LINE, "%"), ("cell", CELL, "%%")):
         function = shell.magics_manager.magics[kind][name]
         parts += [f"## `{sign}{name}`", f"```text\n{inspect.getdoc(function)}\n```"]
-    return _document("Magics", "The command `%load_ext svcnb` loads the magics.", *parts)
+    return _document("Magics", "To load the magics into a notebook, run `%load_ext svcnb`.", *parts)
 
 
 def _register_reference() -> None:

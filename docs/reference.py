@@ -37,7 +37,7 @@ MODULES: Final = {
 }
 """Modules for users, with their titles."""
 
-NOUNS: Final = (
+RESOURCES: Final = (
     "svcnb.client.resources.accounts.Accounts",
     "svcnb.client.resources.actions.Actions",
     "svcnb.client.resources.billing.Billing",
@@ -70,13 +70,13 @@ RESULT_MODULES: Final = (
 """Modules whose models are results of a client's methods."""
 
 LINE: Final = 92
-"""Longest signature that is written in one line, in characters."""
+"""Maximum length of a signature on one line, in characters."""
 
 _SECTION: Final = re.compile(r"^(Args|Attributes|Returns|Raises|Yields|Example|Examples|Note):{1,2}$")
 
 
 def public(module: ModuleType) -> dict[str, Any]:
-    """Public names of a module: its ``__all__``, else its classes and functions without an underscore."""
+    """Returns the names in the module's ``__all__``, or else its classes and functions without an underscore."""
     if (listed := getattr(module, "__all__", None)) is not None:
         return {name: getattr(module, name) for name in listed}
     return {
@@ -91,7 +91,7 @@ def public(module: ModuleType) -> dict[str, Any]:
 def module_page(name: str) -> str:
     """Returns the page of one module."""
     module = import_module(name)
-    # The names below are complete, so no module is put before them.
+    # The names below are complete, so Sphinx must not add a module to them.
     module_target = target("module", name) + "\n```{py:currentmodule} None\n```"
     parts = [f"# {name}", module_target, prose(inspect.getdoc(module))]
     for title, value in sorted(public(module).items(), key=lambda item: item[0].lower()):
@@ -100,12 +100,12 @@ def module_page(name: str) -> str:
 
 
 def resources_page() -> str:
-    """Returns the page of the classes of a client's and an emulator's attributes."""
+    """Returns the page of the classes of client and emulator attributes, such as ``svc.groups``."""
     parts = [
         "# Resources of a client and an emulator",
-        "This page describes the classes of `svc.groups`, `emulator.clock` and other attributes.",
+        "This page describes the classes of attributes such as `svc.groups` and `emulator.clock`.",
     ]
-    for path in NOUNS:
+    for path in RESOURCES:
         parts += entry(path.rpartition(".")[2], path, found(path))
     return "\n\n".join(parts) + "\n"
 
@@ -114,7 +114,7 @@ def results_page() -> str:
     """Returns the page of the results of a client's methods."""
     parts = [
         "# Results",
-        "Methods return objects of these classes. You need to import a class only for a type annotation.",
+        "The methods of a client return objects of these classes. You need to import them only for type annotations.",
     ]
     for path in sorted((*RESULTS, *result_models()), key=lambda path: path.rpartition(".")[2]):
         parts += entry(path.rpartition(".")[2], path, found(path))
@@ -152,7 +152,7 @@ def _kind(value: Any) -> str:
 
 
 def entry(name: str, path: str, value: Any) -> Iterable[str]:
-    """Yields heading, signature and docstring of one name, and of the members of a class.
+    """Yields the heading, signature and docstring of a name, and of the members of a class.
 
     Args:
         name: Heading of the entry.
@@ -184,13 +184,13 @@ def entry(name: str, path: str, value: Any) -> Iterable[str]:
 
 
 def fields(kind: type[Model]) -> Iterable[tuple[str, str, str]]:
-    """Yields name, type and description of each field of a model; the description is the string below the field."""
+    """Yields the name, type and description of each field of a model. The description is the string below the field."""
     for base in reversed(kind.__mro__):
         if base is Model or not issubclass(base, Model):
             continue
         body = ast.parse(dedent(inspect.getsource(base))).body[0]
         if not isinstance(body, ast.ClassDef):
-            raise TypeError(f"{base} is a class")
+            raise TypeError(f"{base} is not a class")
         for node, after in zip(body.body, [*body.body[1:], None], strict=True):
             if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name):
                 continue
@@ -203,7 +203,7 @@ def fields(kind: type[Model]) -> Iterable[tuple[str, str, str]]:
 
 
 def members(kind: type) -> Iterable[tuple[str, Any]]:
-    """Yields public methods and properties from classes of this package, including the bases of a class."""
+    """Yields the public methods and properties of a class and of its bases, if they belong to this package."""
     seen = set()
     for base in kind.__mro__:
         if not base.__module__.startswith("svcnb"):
@@ -220,7 +220,7 @@ def members(kind: type) -> Iterable[tuple[str, Any]]:
 
 
 def signature(name: str, value: Any) -> str:
-    """Returns a signature as Python, or an empty text if it is not readable. A long one has a line per parameter."""
+    """Returns a signature as Python, or an empty string if it is not readable. A long one has several lines."""
     try:
         found = inspect.signature(value)
     except (TypeError, ValueError):

@@ -1,7 +1,6 @@
 """First phase of the start, which creates all components that need no database.
 
-Importing the database library takes most of the start-up time. This phase runs before the import, so that the chain
-node starts at the same time.
+This phase runs before the import of the other modules, so that the chain node starts while they load.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from svcnb.emulator.settings import Settings
 
 
 class Beginning:
-    """First components of a service, which takes ownership of them. Call `stop` only if no service takes them.
+    """First components of a service. The service takes ownership of them. Call `stop` only if no service takes them.
 
     Args:
         settings: The emulator's settings.

@@ -62,9 +62,9 @@ class StructuredError(ServiceError):
     The body is an object with error, message, fix and docs_url.
 
     Args:
-        status: HTTP status. It determines the ``error`` member.
-        message: Text that states the problem and the allowed values.
-        fix: How the caller can fix the problem.
+        status: HTTP status. It determines the field ``error``.
+        message: Complete sentence that states the problem and the allowed values.
+        fix: Complete sentence that states how the caller can fix the problem. Clients show it after the message.
         docs: The page that explains the error: ``errors``, ``authentication`` or ``pricing``.
         headers: Additional response headers.
     """
@@ -78,7 +78,7 @@ class StructuredError(ServiceError):
 
     @property
     def code(self) -> str:
-        """The ``error`` member of the body."""
+        """The field ``error`` of the body."""
         return code_of(self.status)
 
 
@@ -90,7 +90,7 @@ class Unavailable(StructuredError):
     """Error 503 for an unavailable part of the service. The call is free.
 
     Args:
-        part: Name of the unavailable part in the message, for example ``the chain``.
+        part: Name of the unavailable part, with which the message starts, for example ``The chain``.
         detail: The cause, without secrets.
     """
 
@@ -112,4 +112,4 @@ class ChainUnavailable(Unavailable):
     """
 
     def __init__(self, detail: str) -> None:
-        super().__init__("the chain", detail)
+        super().__init__("The chain", detail)

@@ -202,7 +202,7 @@ class Settings(BaseModel):
     strict_types: bool | None = Field(
         None,
         description=(
-            "Whether the emulator accepts only the exact JSON types and members of the live "
+            "Whether the emulator accepts only the exact JSON types and fields of the live "
             "service. If not set, the preset decides."
         ),
     )
@@ -240,7 +240,7 @@ class Settings(BaseModel):
     run_max_retries: int = Field(defaults.RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
     retry_thrown_actions: bool = Field(default=False, description="Whether a run is retried if its action throws.")
     expose_retrying: bool = Field(
-        default=False, description="Whether a run that waits for a retry is shown as retrying."
+        default=False, description="Whether a run that waits for a retry has the status retrying."
     )
     trigger_workers: int | None = Field(
         None, ge=1, description="Maximum number of concurrent runs. If not set, each trigger has one worker."
@@ -324,7 +324,7 @@ class Settings(BaseModel):
 
     @property
     def exact_types(self) -> bool:
-        """Whether the emulator accepts only the live service's exact JSON types and members."""
+        """Whether the emulator accepts only the live service's exact JSON types and fields."""
         return self.preset == "strict" if self.strict_types is None else self.strict_types
 
     @cached_property

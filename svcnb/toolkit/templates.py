@@ -20,6 +20,7 @@ from svcnb.checked import Checked, checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
+from svcnb.files import read_text
 from svcnb.protocol.action import Action
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.nesting import parse
@@ -311,7 +312,7 @@ def _read(path: Path) -> _Content:
     if not path.exists():
         return _Content()
     try:
-        return _Content.model_validate(parse(path.read_text(encoding="utf-8")))
+        return _Content.model_validate(parse(read_text(path)))
     except (ValueError, ValidationError, OSError) as error:
         raise InvalidArgument(
             f"{path} is not a registry of templates: {error}",

@@ -54,7 +54,9 @@ SERVICE = {
 }
 
 EMULATOR = {
-    "Connections": f"`--max-connections` ({limits.MAX_CONNECTIONS:,}), and fewer than the limit of file descriptors",
+    "Connections": (
+        f"`--max-connections` ({limits.MAX_CONNECTIONS:,}), or fewer if the limit of file descriptors is lower"
+    ),
     "Request line and headers": (
         f"{limits.HEAD_TIMEOUT_S:.0f} seconds, {size(limits.MAX_HEAD_BYTES)}, {limits.MAX_HEADERS} headers"
     ),
@@ -73,13 +75,13 @@ EMULATOR = {
     "`eth_feeHistory`": (f"{limits.MAX_FEE_HISTORY_BLOCKS:,} blocks, {limits.MAX_FEE_HISTORY_PERCENTILES} percentiles"),
     "Gas of `eth_call` and `eth_estimateGas`": f"{limits.MAX_CALL_GAS:,}, as in Geth",
     "Result of one `eth_getLogs` call": (
-        f"{limits.MAX_RPC_LOGS:,} logs, or all logs of one block, as with hosted Geth nodes"
+        f"{limits.MAX_RPC_LOGS:,} logs from several blocks, as with hosted Geth nodes"
     ),
     "One response of `/rpc`, and the responses to one batch": (
         f"{limits.MAX_RPC_RESPONSE_BYTES:,} bytes, as for a batch in Geth"
     ),
     "CID in a management call": f"{limits.MAX_CID_CHARS:,} characters",
-    "Pipelined requests without a response": f"{limits.MAX_PIPELINED_REQUESTS}",
+    "Pipelined requests that wait for a response": f"{limits.MAX_PIPELINED_REQUESTS}",
     "Concurrent runs": (
         f"`--action-concurrency` ({SETTINGS.action_concurrency}), of which one account can use at most three quarters"
     ),
@@ -162,7 +164,7 @@ def test_a_table_of_limits_states_the_values_of_the_code(page: str, heading: str
         ("workshop.md", f"at most {limits.MAX_LEARNER_RUNNING} run at the same time"),
         ("workshop.md", f"If {limits.MAX_LEARNER_REQUESTS} requests of a learner are unfinished"),
         ("workshop.md", f"at most {limits.MAX_WORKSHOP_CONNECTIONS} connections"),
-        ("workshop.md", f"within {limits.WORKSHOP_REQUEST_TIMEOUT_S:.0f} seconds of the start"),
+        ("workshop.md", f"within {limits.WORKSHOP_REQUEST_TIMEOUT_S:.0f} seconds. This time starts"),
         ("workshop.md", f"at most {limits.MAX_LEARNERS:,} learners and {size(limits.MAX_ROSTER_BYTES)} of data"),
         ("workshop.md", f"at most {limits.MAX_LEARNER_NAME_CHARS} characters"),
         ("service/keys.md", f"at most {limits.CID_MAX_LINKS} links for each"),

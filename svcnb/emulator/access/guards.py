@@ -67,7 +67,7 @@ class Access:
         self.key = Guard(self._resolves, frozenset({401, 503}), KEY_SCHEMES)
 
     async def identify(self, call: Call) -> Caller:
-        """Returns the account of the request's key. The guard resolves the key once per request.
+        """Returns the account of the request's key. Resolves the key only once per request.
 
         Args:
             call: The request.

@@ -39,9 +39,9 @@ _IDENTITY_EVENTS: Final = frozenset(
 )
 
 _Question: TypeAlias = tuple[str, int | None]
-"""A view function of the contract, and the index of the relevant member of its result. None means the whole result."""
+"""A view function of the contract, and the index of the relevant value in its result. None means the whole result."""
 
-# The results of checkPermission ignore expiry, which the shorter views always enforce.
+# checkPermission ignores the expiration of a key. The other view functions always reject an expired key.
 _EXECUTES: Final[_Question] = ("checkPermission", 3)
 _USES: Final[_Question] = ("checkPermission", 5)
 _USES_STRICTLY: Final[_Question] = ("checkPermission", 6)
@@ -54,7 +54,7 @@ class PermissionCache:
     Args:
         settings: Settings with the permission rules and the delay of grants.
         chain: The chain with the contract.
-        clock: Clock for the expiry of keys.
+        clock: Clock for the expiration of keys.
     """
 
     def __init__(self, settings: Settings, chain: Chain, clock: Clock) -> None:
@@ -133,7 +133,7 @@ class PermissionCache:
     # --- permissions --------------------------------------------------------------------------------------------
 
     async def effective(self, caller: Caller) -> bool:
-        """Returns whether the key itself is in effect. A delay of grants also applies to new keys."""
+        """Returns whether the key itself has taken effect. The delay of grants also applies to new keys."""
         block = self._delay.last_effective_block()
         if block is None:
             return True

@@ -146,7 +146,7 @@ class Accounts:
     async def _within_rate(self, call: Call) -> None:
         """Limits how often one address creates accounts (docs/service/http.md#overload-and-transport)."""
         client = call.request.client
-        # Use the machine's time, because with a frozen clock, the limit would reject calls forever.
+        # Use the machine's time, because a frozen clock would never end the window of the limit.
         wait_s = await self._limiter.admit(client.host if client else "", time.time())
         if wait_s is not None:
             raise StructuredError(

@@ -28,7 +28,7 @@ _SELECTOR_BYTES: Final = 4
 
 
 class _List(NamedTuple):
-    """Events that change the entries of a list.
+    """Names of the events that change the entries of a list.
 
     Attributes:
         added: Event for a new or changed entry.

@@ -1,4 +1,4 @@
-"""Endpoints for lists. Any key of an account can read all its resources but no secrets (docs/service/http.md#lists)."""
+"""Endpoints for lists. Any key can read all resources of its account, but no secrets (docs/service/http.md#lists)."""
 
 from __future__ import annotations
 
@@ -105,7 +105,10 @@ class Lists:
         return [_action(row) for row in rows]
 
     async def _page(self, call: Call, query: PageQuery, function: str, *arguments: int) -> Sequence[Any]:
-        """Returns one page in creation order. A larger page contains the whole list (docs/service/http.md#paging)."""
+        """Returns one page in creation order.
+
+        If the page size exceeds the length of the list, the page is the whole list (docs/service/http.md#paging).
+        """
         caller = await self._access.identify(call)
         settings = self._settings
         size = settings.default_page_size if query.page_size is None else query.page_size
@@ -115,8 +118,8 @@ class Lists:
             caller.master_hash, function, *arguments, page=(query.page_number, size)
         )
         if settings.strict_paging and query.page_number and 0 < len(rows) < size:
-            # A page that is not full is either the last page, or the whole list if the list is shorter than a page. The
-            # length of the first page shows which case applies.
+            # A page that is not full is the last page, or the whole list if it is shorter than a page. The length of
+            # the first page shows which case applies.
             first: Sequence[Any] = await self._contract.view(function, caller.master_hash, *arguments, 0, size)
             if len(first) < size:
                 return []

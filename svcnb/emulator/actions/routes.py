@@ -63,7 +63,7 @@ class RunActions:
         randomness: Source of random bytes for actions in a seeded emulator.
         sources: Cache of recently run sources.
         runs: The record of executions.
-        clock: Clock for the time of the records.
+        clock: Clock for the timestamps of the records.
         faults: Injected faults.
         load: Monitor of the machine's load.
         access: Authentication, which resolves keys.
@@ -180,7 +180,8 @@ class RunActions:
         if body.code:
             if len(body.code) > limit or len(body.code.encode()) > limit:
                 raise EndpointFailure(
-                    400, f"code has {len(body.code.encode())} bytes; at most {limit} are allowed: shorten the source"
+                    400,
+                    f"code has {len(body.code.encode())} bytes, but at most {limit} are allowed: shorten the source",
                 )
             return body.code, await _cid(body.code)
         if body.code is None and body.ipfs_id:
@@ -257,7 +258,7 @@ class RunActions:
 
 @asynccontextmanager
 async def _while_connected(call: Call) -> AsyncIterator[None]:
-    """Cancels the block when the caller closes the connection, so that the run releases its slot.
+    """Cancels the code block when the caller closes the connection, so that the run releases its slot.
 
     Raises:
         CallerGone: The caller closed the connection.

@@ -155,7 +155,7 @@ class RunLog:
 
     async def _write(self) -> None:
         self._hurry.clear()
-        # The charge for the same call comes first, because it uses the same database and its caller waits for it.
+        # Let the charge for the same call use the database first, because the caller waits for the charge.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._hurry.wait(), _LAG_S)
         while self._waiting:

@@ -1,4 +1,4 @@
-"""Payment records of the local processor, whose status can depend on the time.
+"""Payments of the local processor. Their status can depend on the time.
 
 The processor needs no background task. A payment in the status ``processing`` stores its next status and the time of
 the change. A read after that time returns the next status. To complete a crypto payment immediately, advance the
@@ -35,7 +35,7 @@ Table(
     """,
 )
 
-# While a payment is processing, "becomes" is its status from due_at on. Both are null if only another call ends the
+# A processing payment gets the status "becomes" at the time "due_at". Both are null if only another call ends the
 # processing.
 Table(
     "processor_intents",
@@ -68,8 +68,8 @@ class Intent(NamedTuple):
         amount_cents: The amount to pay, in cents.
         status: Current status of the payment.
         method: The payment method, or None until the user chooses one.
-        becomes: Status of a processing payment from ``due_at`` on.
-        due_at: Unix seconds at which the status becomes ``becomes``.
+        becomes: Status that a processing payment gets at ``due_at``.
+        due_at: Unix seconds at which the status of a processing payment changes.
         problem_code: Code of the last failed attempt, for example ``card_declined``.
         problem: Error message of the last failed attempt.
         created_at: Time of creation, in Unix seconds.

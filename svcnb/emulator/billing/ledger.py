@@ -157,11 +157,11 @@ class _Batcher:
     """Executor of the holds and charges of one ledger, which processes all waiting requests in one transaction.
 
     `Store.run` shares a commit between callers, but each caller still needs a savepoint, a switch to the database
-    thread, and a few statements. Under load, these take longer than the write to the disk. A batch needs them only once
-    for all its requests. A database in memory has no queue, so each request is a separate batch.
+    thread, and a few statements. Under load, these steps take longer than the write to the disk. A batch performs them
+    only once for all its requests. A database in memory has no queue, so each request is a separate batch.
 
-    Several servers can share the database. Each server then writes its reserved credit in the same transaction
-    (`store`), and subtracts the credit that the other servers have reserved.
+    Several servers can share the database. Each server then also writes its reserved credit in the transaction of the
+    batch (`store`), and subtracts the credit that the other servers have reserved.
 
     Args:
         store: The database.
@@ -311,7 +311,7 @@ class Ledger:
 
     Args:
         store: The database.
-        clock: Clock for the time of the entries.
+        clock: Clock for the timestamps of the entries.
     """
 
     def __init__(self, store: Store, clock: Clock) -> None:

@@ -133,7 +133,9 @@ class ProcessorPages:
         key = token.strip() if scheme.lower() == "bearer" else fields.get("key", "")
         if key != processor.publishable_key:  # the key is public, so a comparison in constant time is not necessary
             raise ProcessorRefusal(
-                401, "api_key_invalid", "Send the publishable key from the service: Authorization: Bearer pk_…."
+                401,
+                "api_key_invalid",
+                "The publishable key is missing or invalid. Send the key from the service: Authorization: Bearer pk_…",
             )
         return processor
 

@@ -44,8 +44,8 @@ Table(
 
 Table("ledger_balances", "account VARCHAR(42) NOT NULL PRIMARY KEY, cents BIGINT NOT NULL")
 
-# "held" is a JSON object of cents by account. Servers always write it as a whole, because a server has holds of few
-# accounts at a time.
+# "held" is a JSON object of cents by account. A server always writes the whole object, because it has holds of only a
+# few accounts at a time.
 HOLDS: Final = Table("ledger_holds", "holder VARCHAR NOT NULL PRIMARY KEY, held TEXT NOT NULL")
 
 

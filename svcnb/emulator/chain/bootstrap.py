@@ -1,7 +1,7 @@
 """Early start of the chain node.
 
 The root secret alone determines which wallets have ether in the first block. If there is no stored state, the node can
-therefore start in parallel with the slower import of the database library.
+therefore start while the other modules of the emulator load.
 """
 
 from __future__ import annotations

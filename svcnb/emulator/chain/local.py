@@ -1,12 +1,12 @@
 """Built-in chain, with a node that can crash at any time, and a durable journal.
 
 One writer task makes all changes of the chain in sequence. It checks the pending transactions, writes them to the
-journal in one commit, and sends them to the node in the same order. It notifies the listeners before it returns results
+journal in one commit, and sends them to the node in journal order. It notifies the listeners before it returns results
 to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
-The timestamp of a block is the emulator's time in whole seconds, and never less than that of the previous block. With a
+The timestamp of a block is the emulator's time in whole seconds, and is never earlier than the previous block's. With a
 frozen clock, all blocks have the same timestamp, which the node allows. The node creates a block only for a write.
-Calls therefore use the clock's time, not that of the latest block.
+Calls therefore use the clock's time, not the timestamp of the latest block.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ class LocalChain:
         self._broken: ChainUnavailable | None = None
         self._rests_until: float | None = None
         self._untold = False
-        """Whether a block can contain a journalled transaction without a reported receipt."""
+        """Whether a block can contain a journalled transaction whose receipt was not reported."""
         self._jobs = Jobs()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], Awaitable[None]] = ignore
         """Coroutine function to call with each receipt before the sender receives a response."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Coroutine function to call after the restore of a snapshot, or a change without a reported receipt."""
+        """Coroutine function to call after the restore of a snapshot, or a change whose receipt was not reported."""
 
     # --- start and stop ---------------------------------------------------------------------------------------------
 
@@ -164,7 +164,7 @@ class LocalChain:
         if transaction.chain_id not in {None, chain_id}:
             raise RpcError(INVALID_PARAMS, f"invalid chain id for signer: have {transaction.chain_id}, want {chain_id}")
         if transaction.gas > GAS_LIMIT:
-            problem = f"exceeds block gas limit: the transaction sets {transaction.gas}; at most {GAS_LIMIT} is allowed"
+            problem = f"exceeds block gas limit: the transaction sets {transaction.gas}, but {GAS_LIMIT} is the maximum"
             raise RpcError(TRANSACTION_REJECTED, problem)
         job = Sending(transaction, asyncio.get_running_loop().create_future())
         receipt: Receipt = await self._enqueue(job)

@@ -34,7 +34,7 @@ _REPLAY_S: Final = 4.0
 """Maximum time in seconds that the node works on entries before a dump of the state.
 
 The time for a block depends on the size of the whole state. A replay takes about as long as the entries took, and
-requests wait for it."""
+requests wait until its end."""
 _DUMPS_COST: Final = 10
 """Minimum ratio of the time between dumps to the duration of a dump.
 
@@ -331,7 +331,7 @@ class Replica:
         if dump is None:
             dump = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
         elif block["hash"] != dump.block_hash:
-            raise ChainUnavailable(f"the dump of block {dump.block_hash} restored the different block {block['hash']}")
+            raise ChainUnavailable(f"the dump of block {dump.block_hash} restored a different block: {block['hash']}")
         self._stand_at(dump)
 
     def _stand_at(self, dump: Dump) -> None:

@@ -1,4 +1,7 @@
-"""Memory limit for request bodies, and their reader, which checks the size, the JSON and the schema, in this order."""
+"""Reader of request bodies, which checks the size, the JSON and the schema, in this order.
+
+The module also limits the memory for all bodies.
+"""
 
 from __future__ import annotations
 
@@ -190,8 +193,8 @@ _RETRY_AFTER_S: Final = 1
 class BodyBudget:
     """Middleware that limits the memory for the received bodies of requests in progress.
 
-    A single caller cannot use the whole budget. A credential identifies the caller. Requests without a credential share
-    one part.
+    A single caller cannot use the whole budget. A credential identifies the caller. All requests without a credential
+    count as one caller.
 
     Args:
         app: The application, which converts an error during the read of a body to a response.

@@ -1,7 +1,7 @@
 """Middleware around the router, which adds request ids, cross-origin headers, and a JSON body to every error.
 
-Starlette's CORS middleware has one set of rules for all paths, and passes requests from pages of other origins to the
-endpoint. This service needs different rules for public paths, and rejects such requests.
+Starlette's CORS middleware is not sufficient. It has one set of rules for all paths, but public paths need different
+rules. It also passes requests from pages of other origins to the endpoint, instead of rejecting them.
 """
 
 from __future__ import annotations
@@ -152,9 +152,9 @@ class Middleware:
         await self._run(scope, receive, send, extra)
 
     def _foreign(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
-        """Returns the error for a page that may not send this request, or None.
+        """Returns the error for a page that must not send this request, or None.
 
-        The method permits read requests without a credential.
+        Pages of every origin may send read requests without a credential.
         """
         if scope["method"] in _SAFE_METHODS and not ("x-api-key" in headers or "authorization" in headers):
             return None

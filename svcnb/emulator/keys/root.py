@@ -80,7 +80,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
     if kept.kind != wanted.kind:
         raise RootSecretUnusable(
             f"the state in {state_dir} was created {'with' if kept.kind == 'seeded' else 'without'} a seed, but this "
-            f"start {'uses' if seed is not None else 'does not use'} a seed: use the settings of the first start, or "
+            f"start {'uses' if seed is not None else 'does not use'} a seed. Use the settings of the first start, or "
             "a different state folder"
         )
     if kept.kind == "random":
@@ -109,7 +109,7 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
         RootSecretUnusable: The database belongs to a different root secret, or has lost its content.
     """
     shown = _fingerprint(root_secret).hex()
-    # Import the module here, so that the secret is available before the import of the database library.
+    # Import the module here, so that the secret is available before the modules of the database load.
     from svcnb.emulator.platform.schema import get_meta, set_meta
 
     kept = get_meta(connection, _META)

@@ -129,7 +129,7 @@ class AddressPolicy:
             return None
         shown = f"[{host}]" if ":" in host else host
         return (
-            f"{host} is {kind}, which actions cannot access by default; to allow access, start the emulator with "
+            f"{host} is {kind}, which actions cannot access by default. To allow access, start the emulator with "
             f"--allow-address {shown}:{port}"
         )
 
@@ -165,7 +165,7 @@ def kind_of(ip: IPAddress) -> str | None:
 def is_own(ip: IPAddress) -> bool:
     """Returns whether an address belongs to this machine.
 
-    The system then also uses the address as the source address of connections.
+    For a connection to such an address, the system uses the same address as the source.
     """
     if ip.is_loopback or ip.is_unspecified:
         return True

@@ -1,4 +1,4 @@
-"""Requests in progress: a lock for the replacement of the whole state, and the time of the last request."""
+"""Lock for the replacement of the whole state, which counts requests in progress and records the last one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Quiesce:
         self._last = time.monotonic()
 
     def note(self) -> None:
-        """Notes the time of the end of a request, which can be one that the lock does not count."""
+        """Records the time at which a request ended, even if the lock does not count the request."""
         self._last = time.monotonic()
 
     def idle_s(self) -> float:

@@ -23,7 +23,7 @@ class Signals:
         self._loop = asyncio.get_running_loop()
 
     def end_start(self, start: asyncio.Task[None]) -> None:
-        """Makes the first SIGTERM cancel the start. The runner does the same for SIGINT.
+        """Makes the first SIGTERM cancel the start. `asyncio.Runner` does this for SIGINT.
 
         Args:
             start: The task of the start.
@@ -39,7 +39,7 @@ class Signals:
         """Makes both signals stop the server.
 
         Args:
-            stop: Function that stops the server. A second call stops it immediately.
+            stop: Function that stops the server. Its second call stops the server immediately.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             self._on(number, stop)

@@ -1,4 +1,4 @@
-"""Engine `auto`, which runs an action on `fast` if that engine supports it exactly, otherwise on `v8`."""
+"""Engine `auto`, which runs an action on `fast` if the result is the same as on `v8`, otherwise on `v8`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 NAME: Final = "auto"
 
-# V8 uses a fraction of QuickJS's processor time. After this time, the cost of a separate process is worthwhile.
+# V8 needs a fraction of QuickJS's processor time. A run that is longer than this is faster in a separate `v8` process.
 BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(
@@ -44,9 +44,9 @@ class AutoEngine:
     """Engine that selects `fast` or `v8` for each run.
 
     A source runs on `fast` unless it contains a name that `fast` does not support. If the run causes a trap (an
-    operation that `fast` cannot perform exactly), the engine repeats it on `v8`. The second attempt does not execute
-    operations again, but receives the same results (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs of a
-    source that caused a trap start on `v8`.
+    operation that `fast` cannot perform exactly), the engine repeats the run on `v8`. The second attempt does not
+    execute operations again, but receives the same results (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs
+    of a source that caused a trap start on `v8`.
 
     Args:
         limits: Limits of the prepared processes.
@@ -173,7 +173,7 @@ def reason_to_repeat(outcome: Outcome) -> str | None:
     if outcome.error_kind == "unsupported":
         return next((str(event.detail["what"]) for event in outcome.trace.events if event.kind == "trap"), "a trap")
     if outcome.error_kind == "memory":
-        return "the limit of memory"
+        return "the memory limit"
     if outcome.error_kind == "host" and outcome.error == HOST_LOST_TEXT:
         return "the loss of its process"
     return None

@@ -36,8 +36,8 @@ class FastEngine(PooledEngine):
 
     Args:
         limits: Limits of the prepared processes. A run can have lower limits.
-        processes: Number of processes to keep. The engine keeps one process after half a minute without a run, and none
-            after two minutes. While runs have to wait, it keeps up to four times as many.
+        processes: Number of processes to keep. While runs have to wait, the engine keeps up to four times this number.
+            After half a minute without a run, it keeps one process. After two minutes, it keeps none.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all
             slots.
         vocabulary: Names that are visible to actions.

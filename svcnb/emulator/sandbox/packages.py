@@ -63,7 +63,7 @@ class Packages:
         data = file.read_bytes()
         if len(data) > MAX_MODULE_BYTES:
             raise OperationRefused(
-                f"cannot import {name!r}: it has {len(data)} bytes; at most {MAX_MODULE_BYTES} are allowed"
+                f"cannot import {name!r}: it has {len(data)} bytes, but at most {MAX_MODULE_BYTES} are allowed"
             )
         integrity = "sha384-" + base64.b64encode(hashlib.sha384(data).digest()).decode()
         self._check(name, integrity, fragment)

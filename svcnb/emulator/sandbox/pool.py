@@ -46,13 +46,13 @@ class _Waiting(NamedTuple):
 class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
-    If ``spares`` is two or more, the pool reserves the last spare for accounts whose recent use is not clearly above
-    average. While several accounts have recent use, it reserves the spare for an account with only one unfinished run.
+    If ``spares`` is two or more, the pool reserves the last spare (warmed-up isolate) for accounts whose recent use is
+    not clearly above average. While several accounts have recent use, only those with one unfinished run can get it.
 
     Args:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
-        spares: Number of isolates to keep ready. If too few are left, the pool keeps up to four times as many for at
-            least half a minute.
+        spares: Number of isolates to keep ready. If too few are left, the pool keeps up to four times this number for
+            at least half a minute.
         shares: Record of the recent use by each account.
         runs_of: Function that returns the number of unfinished runs of an account, including waiting runs.
         reuse: Whether callers return isolates with `give`. Isolates in use then count towards ``spares``. The pool

@@ -64,7 +64,7 @@ class FetchResponse(NamedTuple):
         status: HTTP status code from 200 to 599.
         status_text: Reason phrase, often empty.
         headers: Pairs of name and value, without the headers of the removed content encoding.
-        body: Complete body. The code does not copy a large body into `bytes`.
+        body: Complete body. A large body is a `bytearray`, which avoids a copy.
         url: URL after redirects.
         redirected: Whether the server redirected the request.
         held: Functions that release the memory budget of the body. Call them when the body is no longer in memory.

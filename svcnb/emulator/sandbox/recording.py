@@ -102,7 +102,7 @@ class Recording:
     def _add(self, request: FetchRequest, response: FetchResponse) -> None:
         if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
             raise RecordingError(
-                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes; use "
+                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes. Use "
                 "another file"
             )
         self._keep(_text(_exchange(request, response)))

@@ -56,8 +56,9 @@ class _Entry:
 class RepeatableHost:
     """Host that stores the results of operations, so that a repeated run receives the same results.
 
-    Operations of the first attempt return the stored result, or wait for a request in progress. The second attempt uses
-    each result once, in the order of the first attempt (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
+    If the second attempt requests an operation of the first attempt, it receives the stored result, or waits for the
+    operation in progress. It uses each result once, in the order of the first attempt
+    (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
 
     Key operations and read-only requests are safe to repeat. Other requests are unsafe, because they can have side
     effects. The repeated run diverges if it makes a new request with side effects while such requests of the first

@@ -20,8 +20,8 @@ class Content(NamedTuple):
     """Comparable content of a request.
 
     Attributes:
-        key: Key that is equal for equivalent requests. The key ignores the ids of JSON-RPC messages, which only match a
-            message with its response. Their order can differ between parallel requests.
+        key: Key that is equal for equivalent requests. The key ignores the ids of JSON-RPC messages, because the order
+            of the ids can differ between parallel requests.
         ids: Ids of the JSON-RPC messages in the request, in order.
         is_safe: Whether the request only reads, so that a repetition has no side effects.
     """

@@ -1,6 +1,6 @@
-"""Admission of runs, with the checks in the transaction that creates a run.
+"""Admission of runs. The transaction that creates a run also checks the limits.
 
-After the commit, the service executes the run even after a crash. Before the commit, the run does not exist.
+After the commit, the service executes the run, even if it crashes first. Before the commit, the run does not exist.
 
 Source: docs/service/triggers.md#errors, docs/service/triggers.md#runs-of-a-trigger.
 """
@@ -31,7 +31,7 @@ def run_id(trigger_id: str, cause: str) -> str:
 
     Args:
         trigger_id: Id of the trigger.
-        cause: Identifier of the tick or the log, unique within the trigger.
+        cause: Identifier of the scheduled time or of the log, unique within the trigger.
     """
     return str(uuid.uuid5(_NAMESPACE, f"{trigger_id}\n{cause}"))
 
@@ -60,20 +60,20 @@ def require_room(connection: Connection, trigger: TriggerRecord) -> None:
     if room(connection, trigger) == 0:
         raise limited(
             "queue_depth_exceeded",
-            f"The trigger has reached its limit of {_queue_limit(trigger)} queued and running runs (max_queued_runs). "
-            "Wait until a run has ended.",
+            f"the trigger has reached its limit of {_queue_limit(trigger)} queued and running runs (max_queued_runs): "
+            "wait until a run has ended",
             1,
         )
 
 
 def require_rate(connection: Connection, trigger: TriggerRecord, now: float) -> None:
-    """Rejects a webhook run if those of the last 60 s have reached ``max_runs_per_minute`` (None means 60).
+    """Rejects a webhook run if the trigger has reached ``max_runs_per_minute`` (None means 60) in the last 60 s.
 
     Raises:
         Refused: 429 ``trigger_rate_limited``.
     """
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
-    # Ignore runs with a time in the future. They are from the time before a change of the clock.
+    # Ignore runs with a start time in the future. They exist after a user has set the clock back.
     lately = (
         "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND source = 'webhook' "
         "AND started_at > :since AND started_at <= :until"
@@ -82,8 +82,8 @@ def require_rate(connection: Connection, trigger: TriggerRecord, now: float) -> 
     if counted >= limit:
         raise limited(
             "trigger_rate_limited",
-            f"The trigger has reached its limit of {limit} runs per minute (max_runs_per_minute). Wait for the number "
-            "of seconds in Retry-After.",
+            f"the trigger has reached its limit of {limit} runs per minute (max_runs_per_minute): wait for the number "
+            "of seconds in Retry-After",
             RATE_WINDOW_S,
         )
 
@@ -114,8 +114,8 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
     if int(held) + len(input_json) > MAX_OPEN_INPUT_BYTES:
         raise limited(
             "queue_depth_exceeded",
-            f"The inputs of one owner's queued runs can total at most {MAX_OPEN_INPUT_BYTES} bytes. Wait until some "
-            "runs have ended, or send less data.",
+            f"the inputs of one owner's queued runs can total at most {MAX_OPEN_INPUT_BYTES} bytes: wait until some "
+            "runs have ended, or send less data",
             1,
         )
 
@@ -144,8 +144,8 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
         raise Refused(
             413,
             "triggers_too_large",
-            f"The code, params and settings of one owner's triggers can total at most {MAX_TRIGGERS_BYTES} bytes. "
-            "Delete unused triggers, or send less data.",
+            f"the code, params and settings of one owner's triggers can total at most {MAX_TRIGGERS_BYTES} bytes: "
+            "delete unused triggers, or send less data",
         )
 
 

@@ -107,7 +107,7 @@ def _signed_in(ask: Ask, cookie: str) -> User:
     user = ask.triggers.identity.by_session(cookie)
     if user is None:
         raise Refused(
-            401, "unauthorized", ("You are not signed in, or the session has expired: open the approval page again.")
+            401, "unauthorized", ("you are not signed in, or the session has expired: open the approval page again")
         )
     return user
 
@@ -147,7 +147,7 @@ def _same_origin(ask: Ask) -> None:
         raise Refused(
             403,
             "csrf_failed",
-            "A page of another origin cannot send this request. Open the approval page of this emulator.",
+            "a page of another origin cannot send this request: open the approval page of this emulator",
         )
 
 
@@ -163,10 +163,10 @@ async def _form(ask: Ask) -> dict[str, str]:
     if ask.header("content-type").partition(";")[0].strip().lower() == "application/json":
         given: Any = await ask.json()
         if not isinstance(given, dict):
-            raise bad("invalid_json", "The body is not a JSON object: send an object with the fields of the form.")
+            raise bad("invalid_json", "the body is not a JSON object: send an object with the fields of the form")
         return {name: value for name, value in given.items() if isinstance(value, str)}
     try:
         text = (await ask.bytes(MAX_APPROVAL_FORM_BYTES)).decode()
         return {name: values[0] for name, values in parse_qs(text, max_num_fields=16).items()}
     except ValueError:
-        raise bad("invalid_form", "The form cannot be parsed: send at most 16 fields as UTF-8 text.") from None
+        raise bad("invalid_form", "the form cannot be parsed: send at most 16 fields as UTF-8 text") from None

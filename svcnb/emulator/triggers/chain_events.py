@@ -4,12 +4,12 @@ Every trigger has its own position on its chain, which is the next block to read
 newest block with enough confirmations. One transaction admits one run per log and advances the position. If the queue
 is full, the remaining logs wait for the next poll.
 
-The log determines the id of a run: its chain, its transaction, its content, and its index among equal logs of the
-transaction. The id does not depend on the block. If a reorganisation moves the transaction to another block, the log
+The id of a run depends on the log's chain, transaction and content, and on the log's index among equal logs of the
+transaction. It does not depend on the block. If a reorganisation moves the transaction to another block, the log
 therefore does not start a second run.
 
-The stored hash of the last block read reveals a reorganisation that is deeper than the confirmations. The scanner then
-reads the last blocks again.
+The scanner stores the hash of the last block that it has read. A different hash reveals a reorganisation of more blocks
+than the number of confirmations. The scanner then reads the last blocks again.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class ChainEvents(Scanner):
             await self._timer.until(self._next_look, self._poke)
             return
         is_done = await self._poll(triggers)
-        # After a clock jump, the number of polls is the same as in normal time, until a poll finds no new logs.
+        # After a clock jump, poll as often as if the time had passed normally, until a poll finds no new logs.
         self._next_look = now + self._interval_s if is_done else self._next_look + self._interval_s
 
     def _watching(self, connection: Connection) -> list[TriggerRecord]:
@@ -161,8 +161,8 @@ class ChainEvents(Scanner):
 
     async def _fetch(self, trigger: TriggerRecord, config: ChainEventConfig, first: int, last: int) -> _Batch:
         while True:
-            # Request the hash before the logs. If a reorganisation happens between these requests, the next poll
-            # detects it and reads the blocks again.
+            # Request the hash before the logs. If a reorganisation happens between the two requests, the next poll
+            # detects the reorganisation and reads the blocks again.
             last_hash = await self._chain.rpc.block_hash(last)
             question = {
                 "fromBlock": hex(first),
@@ -179,7 +179,8 @@ class ChainEvents(Scanner):
                     raise
                 last = first + (last - first) // 2
                 continue
-            # As on Geth, a filter with more topics than a log does not match, even with wildcards. Other nodes differ.
+            # As in Geth, a filter does not match a log with fewer topics, even if the additional topics of the filter
+            # are wildcards. Other nodes differ.
             kept = await offload(_usable, logs, len(config.topics))
             return _Batch(trigger, config, first, last, last_hash, kept)
 
@@ -235,17 +236,17 @@ def _contents(log: dict[str, Any]) -> str:
 
 
 def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
-    """Returns the ``event`` member of a run's params.
+    """Returns the field ``event`` of a run's params.
 
     Args:
         log: Log from ``eth_getLogs``.
         config: The trigger's settings.
 
     Returns:
-        The members from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the
-        arguments that the scanner decoded as indexed. It also states whether the signature marks them, and whether
-        another choice matches the log. If the log does not match the signature, ``decoded`` is empty and
-        ``decode_error`` contains the reason. The run starts even in this case.
+        The fields from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the
+        arguments that the scanner decoded as indexed. It also states whether the signature marks these arguments, and
+        whether the log also matches other indexed arguments. If the log does not match the signature, ``decoded`` is
+        empty and ``decode_error`` contains the reason. The run starts even in this case.
     """
     decoded: dict[str, Any]
     details: dict[str, Any]

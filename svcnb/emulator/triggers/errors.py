@@ -14,8 +14,8 @@ class Refused(Exception):
 
     Args:
         status: HTTP status.
-        code: Value of the ``error`` member.
-        message: Text for the user, with the problem and the fix.
+        code: Value of the field ``error``.
+        message: Text for the user, with the problem and the fix. It starts in lower case, without a final full stop.
         retry_after_s: Value of the Retry-After header, in seconds.
     """
 
@@ -41,9 +41,7 @@ def bad(code: str, message: str) -> Refused:
 
 def not_found(what: str) -> Refused:
     """Returns error 404 for an object that does not exist or belongs to another user."""
-    return Refused(
-        404, "not_found", f"There is no {what} with this id. Check the id. GET /api/triggers lists your triggers."
-    )
+    return Refused(404, "not_found", f"no {what} has this id: check the id (GET /api/triggers lists your triggers)")
 
 
 def limited(code: str, message: str, retry_after_s: int) -> Refused:

@@ -56,7 +56,7 @@ class Execution(Protocol):
     """Callable that executes a trigger run by sending its request."""
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Sends the request of a run. An error of the other side is part of the result."""
+        """Sends the request of a run. If the request fails, the result describes the problem."""
         ...
 
     async def close(self) -> None:
@@ -69,8 +69,8 @@ class InProcess:
 
     Args:
         run_path: Path of the execution endpoint below the API prefix.
-        timeout_s: Seconds of real time after which the executor cancels an attempt. With None, only the limit of the
-            execution itself applies.
+        timeout_s: Seconds of real time after which the executor cancels an attempt. With None, only the time limit of
+            executions applies.
     """
 
     app: ASGIApp
@@ -106,7 +106,7 @@ class InProcess:
             if body is not None:
                 sent, body = body, None
                 return {"type": "http.request", "body": sent, "more_body": False}
-            # Never reports that the caller has disconnected, because a timeout cancels the whole task.
+            # Never report that the caller has disconnected, because a timeout cancels the whole task.
             await asyncio.Event().wait()
             return {"type": "http.disconnect"}
 
@@ -144,8 +144,8 @@ class OverHttp:
     Args:
         base_url: Base URL of the service, without ``/core/v1``.
         run_path: Path of the execution endpoint below the API prefix.
-        timeout_s: Seconds after which an attempt fails. The other side can still run the action, so the executor does
-            not repeat the attempt.
+        timeout_s: Seconds after which an attempt fails. The other service may still be running the action, so the
+            executor does not repeat the attempt.
     """
 
     def __init__(self, base_url: str, run_path: str, timeout_s: float) -> None:

@@ -64,8 +64,8 @@ def check_challenge(challenge: str) -> str:
     if not _CHALLENGE.match(challenge):
         raise bad(
             "invalid_challenge",
-            "The challenge is invalid: expected the SHA-256 of the token, as 43 characters of base64url without "
-            "padding. Open the page again from your client.",
+            "the challenge is invalid: expected the SHA-256 of the token, as 43 characters of base64url without "
+            "padding. Open the page again from your client",
         )
     return challenge
 
@@ -75,7 +75,7 @@ class Identity:
 
     Args:
         store: The database.
-        clock: Clock for the time of records and the age of sessions.
+        clock: Clock for the timestamps of records and the age of sessions.
         session_secret: Key for session cookies, 32 bytes, derived from the emulator's root secret.
         auto_approve: Whether the first use of a well-formed token approves it for the default user.
     """
@@ -96,7 +96,7 @@ class Identity:
         """
         if not is_triggers_token(token):
             raise _unauthorized(
-                f"The bearer token is malformed: expected {MIN_TRIGGERS_TOKEN} to {MAX_TRIGGERS_TOKEN} printable ASCII "
+                f"the bearer token is malformed: expected {MIN_TRIGGERS_TOKEN} to {MAX_TRIGGERS_TOKEN} printable ASCII "
                 "characters without spaces"
             )
         challenge = challenge_of(token)
@@ -105,7 +105,10 @@ class Identity:
             await self.approve(challenge, "approved automatically")
             user = await self._store.run(lambda connection: self._use(connection, challenge))
         if user is None:
-            raise _unauthorized("The token is not approved, or was revoked: approve it at /agent/authorize")
+            raise _unauthorized(
+                "the token is not approved, or was revoked: approve the token at /agent/authorize, or create a new "
+                "token if it was revoked"
+            )
         return user
 
     def _use(self, connection: Connection, challenge: str) -> User | None:
@@ -127,7 +130,7 @@ class Identity:
 
         Args:
             challenge: Challenge of the token, 43 characters of base64url.
-            label: The user's name for the token.
+            label: Name of the token that the user chose.
             email: The user whose triggers the token can use.
 
         Raises:
@@ -203,7 +206,7 @@ class Identity:
             Refused: 403 ``csrf_failed``.
         """
         if not hmac.compare_digest(given.encode(), self.csrf(cookie).encode()):
-            raise Refused(403, "csrf_failed", "The form does not belong to this session. Load the page again.")
+            raise Refused(403, "csrf_failed", "the form does not belong to this session: load the page again")
 
     def _mac(self, purpose: str, text: str) -> str:
         return hmac.new(self._secret, f"{purpose}\n{text}".encode(), hashlib.sha256).hexdigest()
@@ -217,7 +220,7 @@ def user_of(email: str) -> User:
     """
     normal = email.strip().lower()
     if not _EMAIL.match(normal):
-        raise bad("invalid_email", f"Invalid e-mail address {normal[:60]!r}: enter an address of the form name@domain.")
+        raise bad("invalid_email", f"invalid e-mail address {normal[:60]!r}: enter an address of the form name@domain")
     return User(str(uuid.uuid5(_NAMESPACE, normal)), normal)
 
 
@@ -237,4 +240,4 @@ def _shown(connection: Connection, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unauthorized(message: str) -> Refused:
-    return Refused(401, "unauthorized", message + ".")
+    return Refused(401, "unauthorized", message)

@@ -89,4 +89,4 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
 
 def problem(message: str, status: int) -> HTMLResponse:
     """Returns the page that shows an error."""
-    return page("Error", f"<p>{escape(message)}</p>", status)
+    return page("Error", f"<p>{escape(message[:1].upper() + message[1:])}.</p>", status)

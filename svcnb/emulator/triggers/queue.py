@@ -1,14 +1,13 @@
 """Per-trigger queues that execute runs. Each trigger with unfinished runs has a queue.
 
-A queue executes the oldest unfinished run of its trigger. One transaction records the result of a run and claims the
-next run, until no unfinished runs remain. The runs of a trigger therefore execute in sequence, in order of admission. A
-run that waits for a retry delays only its own trigger. The queue does not poll: the admission of a run starts the
-queue, which ends after the last run.
+A queue executes the oldest unfinished run of its trigger. Then one transaction records the result and claims the next
+run. The runs of a trigger therefore execute in sequence, in order of admission. A run that waits for a retry delays
+only its own trigger. The queue does not poll: the admission of a run starts the queue, which ends after the last run.
 
-The state is in the database. At the start, a queue opens for each trigger with unfinished runs. A run of a killed
-process is still marked as running. The queue executes it again with the same id. Servers that share the database use
-leases, so that only one server runs the queue of a trigger. The other servers check regularly whether the lease is
-free.
+The state is in the database. At the start, the service opens a queue for each trigger with unfinished runs. A run of a
+killed process is still marked as running, and the queue executes it again with the same id. Servers that share the
+database use leases, so that only one server runs the queue of a trigger. The other servers check regularly whether the
+lease is free.
 """
 
 from __future__ import annotations
@@ -49,9 +48,11 @@ _STORE_RETRY_S: Final = 1.0
 _TRIM_EVERY: Final = 64
 _EMPTY_EVERY_BYTES: Final = 4 * 1024 * 1024
 _LONGEST_PAUSE_S: Final = 60.0
-NOT_BEGUN: Final = "the service could not start this run ({}); its log contains the cause"
-NOT_KEPT: Final = "the run ended ({}), but the service could not store the result ({}); its log contains the cause"
-BROKEN: Final = "the service failed while it executed this run ({}); its log contains the cause"
+NOT_BEGUN: Final = "the service could not start this run ({}); the log of the service contains the cause"
+NOT_KEPT: Final = (
+    "the run ended ({}), but the service could not store the result ({}); the log of the service contains the cause"
+)
+BROKEN: Final = "the service failed while it executed this run ({}); the log of the service contains the cause"
 
 
 @dataclass(frozen=True)
@@ -84,12 +85,12 @@ class RunQueues:
 
     Args:
         store: The database.
-        clock: Clock for the time of records and for retry delays.
+        clock: Clock for the timestamps of records and for retry delays.
         execution: Executor that sends the requests of runs.
         seal: Encryption that decrypts usage keys.
         policy: Rules for retries.
-        workers: Maximum number of concurrent executions of all triggers. None means one for each trigger. One owner can
-            use at most three quarters of four or more workers.
+        workers: Maximum number of concurrent executions of all triggers. None means one for each trigger. If there are
+            four or more, one owner can use at most three quarters of them.
         kept_runs: Maximum number of ended runs to keep per trigger.
     """
 
@@ -190,7 +191,7 @@ class RunQueues:
                 elif trigger_id not in self._asked or not self._open:
                     return
         except Exception as error:  # noqa: BLE001 - unexpected, because `_step` and `_attempt` handle errors
-            _log(f"the runs of trigger {trigger_id} stopped; they continue with its next run or the next start", error)
+            _log(f"the runs of trigger {trigger_id} stopped; they continue with its next run or after a restart", error)
         finally:
             # No await follows the last check of `_asked`, so no wake-up is lost.
             self._queues.pop(trigger_id, None)
@@ -267,7 +268,7 @@ class RunQueues:
         trigger = find_trigger(connection, trigger_id)
         if trigger is None or not trigger.enabled:
             return None
-        # Ignore a time beyond the longest delay, because the time is from before a change of the clock.
+        # Ignore a time beyond the longest delay. It exists after a user has set the clock back.
         if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
             return _Waiting(run.next_attempt_at, since=now)
         return _Claimed(claim(connection, run), trigger)

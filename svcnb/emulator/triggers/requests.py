@@ -54,7 +54,7 @@ class Ask:
             raise Refused(
                 401,
                 "unauthorized",
-                "The token is missing: send Authorization: Bearer with a token approved at /agent/authorize.",
+                "the token is missing: send Authorization: Bearer with a token approved at /agent/authorize",
             )
         user = await self.triggers.identity.by_token(token.strip())
         current_account.set(user.id)
@@ -69,7 +69,7 @@ class Ask:
         try:
             return str(UUID(self.call.path[name]))
         except ValueError:
-            raise bad("invalid_id", f"The id {self.call.path[name][:60]!r} is not a UUID. Check the id.") from None
+            raise bad("invalid_id", f"the id {self.call.path[name][:60]!r} is not a UUID: check the id") from None
 
     async def bytes(self, limit: int) -> bytes:
         """Returns the body.
@@ -83,7 +83,7 @@ class Ask:
             if "Retry-After" in (error.headers or {}):
                 raise Refused(error.status, "service_unavailable", error.message, retry_after_s=1) from None
             raise Refused(
-                error.status, "body_too_large", f"The body is larger than {limit} bytes. Send less data."
+                error.status, "body_too_large", f"the body is larger than {limit} bytes: send less data"
             ) from None
 
     async def json(self) -> Any:
@@ -96,7 +96,7 @@ class Ask:
         try:
             return await read_json(data)
         except ValueError as error:
-            raise bad("invalid_json", f"The body is not valid JSON: {error}.") from None
+            raise bad("invalid_json", f"the body is not valid JSON: {error}") from None
 
 
 Handler = Callable[[Ask], Awaitable[Response]]
@@ -162,7 +162,7 @@ def read(model: type[BaseModel], value: Any) -> Any:
         return model.model_validate(value)
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
-        text = f"The body does not match the schema: {sentence(problems, 'body')}."
+        text = f"the body does not match the schema: {sentence(problems, 'body')}"
         raise Refused(422, "unprocessable_entity", text) from None
 
 
@@ -175,7 +175,7 @@ def whole(name: str, text: str | None, default: int, lowest: int, highest: int) 
     if text is None:
         return default
     if not _WHOLE.match(text):
-        raise Refused(422, "unprocessable_entity", f"{name} is {text[:60]!r}: send an integer.")
+        raise Refused(422, "unprocessable_entity", f"{name} is {text[:60]!r}: send an integer")
     return max(lowest, min(int(text), highest))
 
 

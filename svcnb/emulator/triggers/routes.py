@@ -229,7 +229,7 @@ def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
             "usage_api_key_required",
             (
                 "usage_api_key is missing: if you change action_code, send the key for the new code, even if it is the "
-                "same key."
+                "same key"
             ),
         )
 
@@ -278,7 +278,7 @@ def _account_address(ask: Ask, extra: dict[str, Any] | None) -> str | None:
     member = ask.triggers.vocabulary.account_address_member
     value = (extra or {}).get(member)
     if value is not None and not isinstance(value, str):
-        raise Refused(422, "unprocessable_entity", f"The body does not match the schema: {member} must be a string.")
+        raise Refused(422, "unprocessable_entity", f"the body does not match the schema: {member} must be a string")
     return value
 
 
@@ -286,7 +286,7 @@ def _cid(source: str) -> str:
     try:
         return source_cid(source)
     except MalformedValue as error:
-        raise Refused(422, "unprocessable_entity", f"action_code: {error.message}.") from None
+        raise Refused(422, "unprocessable_entity", f"action_code: {error.message}") from None
 
 
 def _json(value: object) -> str:
@@ -294,7 +294,7 @@ def _json(value: object) -> str:
         return to_json(value)
     except (ValueError, RecursionError):
         raise Refused(
-            422, "unprocessable_entity", "The body contains a number that JSON does not allow, or is nested too deeply."
+            422, "unprocessable_entity", "the body contains a number that JSON does not allow, or is nested too deeply"
         ) from None
 
 
@@ -329,6 +329,6 @@ def _shown_run(ask: Ask, run: RunRecord) -> dict[str, Any]:
         "response": from_json(run.response),
         "error": run.error,
         "attempt": run.attempt,
-        # The real service's response does not contain this member. It counts the stops that interrupted the run.
+        # The live service does not return this field. It counts how often a stop of the emulator interrupted the run.
         "interruptions": run.interruptions,
     }

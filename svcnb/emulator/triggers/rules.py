@@ -21,7 +21,7 @@ from svcnb.protocol.wire.triggers import CHAIN_IDS, ChainName
 _TOPIC: Final = re.compile(r"0x[0-9a-fA-F]{64}\Z")
 _NUMBER: Final = re.compile(r"(?:0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})\Z")
 _MAX_BLOCK: Final = 2**63 - 1
-_MEMBERS: Final = (
+_FIELDS: Final = (
     "chain", "contract_address", "address", "event_signature", "indexed", "start_block", "topic_filters"
 )  # fmt: skip
 _SHOWN_CHARS: Final = 40
@@ -64,15 +64,15 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
         Refused: 400, with the code of the violated rule.
     """
     if not name.strip():
-        raise bad("name_required", "name is blank: send a name for the trigger.")
+        raise bad("name_required", "name is blank: send a name for the trigger")
     if not action_code.strip():
-        raise bad("action_code_required", "action_code is empty: send the source of the action.")
+        raise bad("action_code_required", "action_code is empty: send the source of the action")
     if usage_api_key is not None and not usage_api_key.strip():
-        raise bad("usage_api_key_required", "usage_api_key is empty: send a key that can execute the action.")
+        raise bad("usage_api_key_required", "usage_api_key is empty: send a key that can execute the action")
     if not isinstance(default_params, dict):
-        raise bad("default_params_must_be_object", f"default_params must be a JSON object, not {told(default_params)}.")
+        raise bad("default_params_must_be_object", f"default_params must be a JSON object, not {told(default_params)}")
     if not isinstance(config, dict):
-        raise bad("config_must_be_object", f"config must be a JSON object, not {told(config)}.")
+        raise bad("config_must_be_object", f"config must be a JSON object, not {told(config)}")
 
 
 def check_config(kind: str, config: dict[str, Any]) -> None:
@@ -95,9 +95,9 @@ def schedule(config: dict[str, Any]) -> Cron:
     """
     text = config.get("cron")
     if text is None or text == "":
-        raise bad("cron_required", "config.cron is missing: send a schedule, for example '*/5 * * * *'.")
+        raise bad("cron_required", "config.cron is missing: send a schedule, for example '*/5 * * * *'")
     if not isinstance(text, str):
-        raise bad("invalid_cron", f"config.cron must be a string of five or six fields, not {told(text)}.")
+        raise bad("invalid_cron", f"config.cron must be a string of five or six fields, not {told(text)}")
     try:
         return Cron(text)
     except MalformedValue as error:
@@ -110,8 +110,8 @@ def chain_event(config: dict[str, Any]) -> ChainEventConfig:
     Raises:
         Refused: ``invalid_chain_event_config``.
     """
-    if unknown := sorted(config.keys() - set(_MEMBERS)):
-        raise _invalid(f"unknown member {unknown[0][:_SHOWN_CHARS]!r}; allowed members are {', '.join(_MEMBERS)}")
+    if unknown := sorted(config.keys() - set(_FIELDS)):
+        raise _invalid(f"unknown field {unknown[0][:_SHOWN_CHARS]!r}; the allowed fields are {', '.join(_FIELDS)}")
     chain = config.get("chain")
     if not isinstance(chain, str) or chain.lower() not in CHAIN_IDS:
         raise _invalid(f"chain must be one of {', '.join(get_args(ChainName))}, not {told(chain)}")
@@ -171,8 +171,8 @@ def _filter(entry: object) -> TopicFilter:
 def _topic(topic: object) -> str:
     if not isinstance(topic, str) or not _TOPIC.match(topic):
         raise _invalid(
-            f"invalid topic filter {told(topic)}: expected 0x followed by 64 hex digits, a list of these, or null. Pad "
-            "an address on the left with 24 zeros"
+            f"invalid topic filter {told(topic)}: expected 0x followed by 64 hex digits, a list of these, or null",
+            "Pad an address on the left with 24 zeros.",
         )
     return topic.lower()
 
@@ -193,4 +193,4 @@ def _block(given: object) -> int | None:
 
 
 def _invalid(message: str, fix: str = "") -> Refused:
-    return bad("invalid_chain_event_config", f"config is invalid: {message}. {fix}".rstrip())
+    return bad("invalid_chain_event_config", f"config is invalid: {message}" + (f". {fix}" if fix else ""))

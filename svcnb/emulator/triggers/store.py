@@ -216,7 +216,7 @@ def list_runs(connection: Connection, trigger_id: str, limit: int, offset: int) 
 
 
 def oldest_open_run(connection: Connection, trigger_id: str) -> RunRecord | None:
-    """Returns the oldest run of a trigger that has not ended."""
+    """Returns the oldest unfinished run of a trigger, or None if all its runs have ended."""
     row = connection.record(
         "SELECT * FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL ORDER BY seq LIMIT 1", id=trigger_id
     )

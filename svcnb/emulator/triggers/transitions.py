@@ -22,7 +22,7 @@ class Ended:
 
 
 def settle_or_lose(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
-    """Records the result of a run. If the database rejects it, records a lost result and returns the error.
+    """Records the result of a run. If the database rejects the result, records ``lost`` instead and returns the error.
 
     The function uses one transaction for both, because the cause of the error might no longer exist in a second one.
     """

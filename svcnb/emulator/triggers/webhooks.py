@@ -134,15 +134,15 @@ class PostLimit:
         self._limiter = RateLimiter(code, limit, store)
         self._code = code
         self._text = (
-            f"The limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s. To raise it, start the "
-            f"emulator with {option} NUMBER."
+            f"the limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s: to raise it, start the "
+            f"emulator with {option} NUMBER"
         )
 
     async def count(self, who: str, now: float) -> None:
         """Counts a post.
 
         Raises:
-            Refused: 429 if the user has reached the limit. The limiter does not count a rejected post.
+            Refused: 429 if the sender or owner has reached the limit. The limiter does not count a rejected post.
             StoreUnavailable: The shared database is unavailable.
         """
         wait_s = await self._limiter.admit(who, now)

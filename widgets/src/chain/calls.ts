@@ -34,7 +34,7 @@ function read(given: Json | undefined): Call {
   };
 }
 
-/** Returns the block header that the called code sees: that of the requested block, with the caller's overrides. */
+/** Returns the block header for the called code: the header of the requested block, with the caller's overrides. */
 function seen(mined: Mined, overrides: Json | undefined): HeaderData {
   const { header } = mined.block;
   const given: JsonObject = overrides === undefined || overrides === null ? {} : object(overrides, "block overrides");

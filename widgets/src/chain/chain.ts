@@ -187,7 +187,7 @@ export class Chain {
 
   setNextTimestamp(seconds: bigint): void {
     if (seconds < this.latest.block.header.timestamp) {
-      throw new RpcError(INVALID_PARAMS, "the timestamp is before the latest block's");
+      throw new RpcError(INVALID_PARAMS, "the timestamp is earlier than the latest block's");
     }
     this.#nextTimestamp = seconds;
   }
@@ -284,7 +284,7 @@ export class Chain {
     return this.#marks.length - 1;
   }
 
-  /** Restores a snapshot and deletes it with all later ones. Returns false if it does not exist. */
+  /** Restores a snapshot, and deletes it and all later snapshots. Returns false if it does not exist. */
   async revert(number: number): Promise<boolean> {
     const mark = this.#marks[number];
     if (mark === undefined) return false;

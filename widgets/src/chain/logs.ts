@@ -61,7 +61,7 @@ export function logs(chain: Chain, given: Json | undefined, blockOf: BlockOf): L
   return blocks.flatMap(logShapes).filter((log) => matches(log, wanted));
 }
 
-/** Filters by id. Each one records the number of the next block to read. */
+/** Filters by id. Each filter records the number of the next block to read. */
 export class Filters {
   #filters = new Map<string, { readonly wanted: Json | null; next: bigint }>();
   #chain: Chain;

@@ -1,8 +1,8 @@
 /**
  * Entry point of the `v8` engine, which Deno loads: the binary of libsecp256k1, and the bootstrap as text.
  *
- * Before Deno runs a module, it searches the whole module for imports. For a bootstrap with a large library, this takes
- * as long as all other steps, in each process until the first one has written the cache. Deno does not search a text.
+ * Before Deno runs a module, it searches the whole module for imports. For a bootstrap with a large library, the search
+ * takes as long as all other steps, until a process has written the cache. Deno does not search a text.
  *
  * Written in JavaScript, because TypeScript does not support source phase imports yet.
  */

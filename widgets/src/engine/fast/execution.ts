@@ -21,7 +21,7 @@ export interface Entries {
   readonly fire: Value;
   readonly stray: Value;
   readonly finish: Value;
-  /** Address of the mailbox in memory. The next member is its length in bytes. */
+  /** Address of the mailbox in memory. The next field is the length of the mailbox in bytes. */
   readonly mailbox: number;
   readonly mailboxBytes: number;
 }
@@ -131,7 +131,7 @@ export class Execution implements Host {
     return this.#timers.size > 0 || this.#due.length > 0;
   }
 
-  /** Ends the run if its event loop is empty: no timer keeps it alive, and no call to the service is pending. */
+  /** Ends the run if its event loop is empty: no timer keeps the run alive, and no call to the service is pending. */
   finishIfIdle(): void {
     if (this.#unanswered.size > 0 || this.#due.length > 0) return;
     for (const id of this.#timers.keys()) if (!this.#weak.has(id)) return;

@@ -52,7 +52,7 @@ class Maker implements Host {
   call(name: string, args: readonly Value[]): Value {
     const [asked, ...texts] = args.map((value) => this.#vm.text(value));
     if (name !== "ask" || asked !== "math") {
-      throw new Error(`the image asks its host while it is made: ${name} ${asked} ${texts.join(" ")}`);
+      throw new Error(`the image called its host during its creation: ${name} ${asked} ${texts.join(" ")}`);
     }
     return this.#vm.newString(JSON.stringify({ value: WEB.math!(...texts) }));
   }
@@ -60,7 +60,7 @@ class Maker implements Host {
   interrupt(): void {}
 
   rejection(): never {
-    throw new Error("a promise is rejected while the image is made");
+    throw new Error("a promise was rejected during the creation of the image");
   }
 }
 

@@ -72,9 +72,7 @@ function look(source: string): { trap: string } | { end: string } | null {
   }
 }
 
-/**
- * Overwrites all data of a run. The process does this after it has sent the result, so that the next run does not have to wait.
- */
+/** Overwrites all data of a run. The process has already sent the result, so this does not delay the result. */
 function forget(whole: boolean): void {
   if (!whole || vm.size > sizeOf(image) + MOST_GROWN) {
     vm.drop();
@@ -84,7 +82,7 @@ function forget(whole: boolean): void {
   vm.restore(image);
 }
 
-/** Whether a discarded engine is not yet collected. Its memory would then count for the next run. */
+/** Whether a discarded engine still occupies memory, which would count for the next run. */
 let replaced = false;
 
 function collectReplaced(): void {

@@ -1,5 +1,5 @@
 /**
- * Detects code that QuickJS executes in a different order than the language requires, before a source runs:
+ * Detects code that QuickJS executes differently from V8, before a source runs:
  *
  * - A default value that assigns to another parameter, which a `var` of the same name redeclares in the body. The
  *   language copies the parameter after all defaults (ECMA-262, FunctionDeclarationInstantiation). QuickJS copies it

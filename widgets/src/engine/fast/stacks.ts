@@ -120,7 +120,10 @@ function linesOfBuiltIns(frames: readonly StackFrame[]): string {
   return frames.filter(([kind]) => kind === "native").map(([, name]) => `\n    at ${name} (<anonymous>)`).join("");
 }
 
-/** These are the lines of QuickJS. V8 has other columns, and names the receiver of a function that built-ins call. */
+/**
+ * Returns stack lines with QuickJS's columns. V8 has other columns, and names the receiver of a function that built-ins
+ * call.
+ */
 export function nearLines(frames: readonly StackFrame[]): string {
   let text = "";
   for (const frame of frames.slice(0, SHOWN)) {
@@ -148,7 +151,7 @@ export function stackLines(source: string, frames: readonly StackFrame[], made: 
   const start = frames.findIndex(([kind]) => kind === "action");
   if (start === -1 || start >= SHOWN) return linesOfBuiltIns(frames.slice(0, SHOWN));
   if (frames.some(([kind, name]) => kind === "ours" && CALLING.has(name))) return null;
-  // Calls through code around the action. The name of the callee is not that of the frame above.
+  // Calls through code around the action. The name of the callee differs from the name in the frame above.
   let called: string | null = made;
   if (frames.slice(0, start).some(([, name]) => name !== "construct" && name !== "apply" && name !== "made")) {
     called = null;

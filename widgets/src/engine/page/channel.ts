@@ -73,5 +73,5 @@ export function send(json: string, blob: Uint8Array = new Uint8Array()): void {
 
 /** Never called, because the code in the image makes the calls. */
 export function call(): never {
-  throw new Error("a call outside the image");
+  throw new Error("only code inside the image can call the service");
 }

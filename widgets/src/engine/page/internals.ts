@@ -52,7 +52,7 @@ function format(values: readonly unknown[]): string {
   return text + rest.map((value) => typeof value === "string" ? value : inspect(value)).join(" ");
 }
 
-/** Console with the methods and the output of Deno's. The type of a run's method calls it with any arguments. */
+/** Console with the methods and the output of Deno's console. */
 class PageConsole {
   readonly #print: (text: string, level: number) => void;
   readonly #counts = new Map<string, number>();

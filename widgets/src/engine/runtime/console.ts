@@ -13,7 +13,7 @@ export class Log {
     this.console = new internals.Console((text) => this.#print(text));
   }
 
-  /** Sets the maximum total size of all lines. A line that would exceed it throws an error inside the action. */
+  /** Sets the maximum total size of all lines. A line above the maximum throws an error inside the action. */
   open(maxBytes: number): void {
     this.#maxBytes = maxBytes;
   }

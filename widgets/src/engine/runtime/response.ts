@@ -1,4 +1,4 @@
-/** Response of an action: the value of `main`, or otherwise the value passed to `setResponse`. */
+/** Response of an action: the return value of `main`, or otherwise the value passed to `setResponse`. */
 import { bytesLength, encode, Error, jsonStringify } from "./primordials.ts";
 
 export class Responses {

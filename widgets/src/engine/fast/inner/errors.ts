@@ -61,7 +61,7 @@ export function setMain(f: unknown): void {
   main = f;
 }
 
-/** Engine messages that have an exact equivalent in V8. V8's column of the error in its line is unknown. */
+/** Engine messages that have an exact equivalent in V8. The column that V8 reports for the error is unknown. */
 const WORDS: readonly [RegExp, (found: string[]) => string][] = [
   [/^([\w$]+) is not defined$/, ([text]) => text!],
   [

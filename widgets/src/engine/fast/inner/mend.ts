@@ -336,7 +336,7 @@ for (const name of ["atob", "btoa"]) {
         try {
           return apply(original, undefined, args);
         } catch {
-          return trap(`${name} of that`); // the errors have different messages and no stack
+          return trap(`${name} with an invalid argument`); // the errors have different messages and no stack
         }
       },
     }).f);
