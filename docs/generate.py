@@ -220,7 +220,7 @@ PARTLY = {
     "/core/v1/svc_action": "imports use only local packages (`action_packages`), not a CDN",
     "/core/v1/billing/create_payment_intent": "the payment processor of the emulator uses play money",
     "/core/v1/billing/confirm_payment": "the emulator checks the payment with its own payment processor",
-    "/api/triggers": "chain events come from the built-in chain, unless an RPC address is set",
+    "/api/triggers": "chain events come from the built-in chain, unless you set an RPC address",
 }
 """Routes whose implementation differs from that of the service, with the difference."""
 

@@ -118,6 +118,13 @@ class Emulator(EmulatorControl):
         listener: socket.socket | None = None,
         **settings: Unpack[EmulatorSettings],
     ) -> None:
+        if not start_timeout > 0:  # also true for NaN
+            raise InvalidArgument(
+                f"invalid start_timeout={start_timeout}: expected a number of seconds above 0",
+                hint=f"Omit start_timeout to wait up to {START_TIMEOUT_S:g} seconds.",
+            )
+        for name, value in settings.items():
+            _require_text(name, value)
         self._settings = settings
         self._process = _in_page(settings) if IN_PAGE else _Process(_COMMAND, settings, listener)
         # This also runs without a call of stop(): at garbage collection, and when the interpreter exits.
@@ -197,6 +204,25 @@ class Emulator(EmulatorControl):
         """
         self.close()
         self._finalizer()
+
+
+def _require_text(name: str, value: object) -> None:
+    """Rejects bytes, and strings that neither a file name nor the emulator's process can contain."""
+    for each in value if isinstance(value, (list, tuple)) else [value]:
+        if isinstance(each, (bytes, bytearray)):
+            wrong = f"expected str, got {type(each).__name__}"
+        elif not isinstance(each, (str, os.PathLike)):
+            continue
+        elif "\0" in (text := os.fspath(each)):
+            wrong = "it contains a null character"
+        else:
+            try:
+                os.fsencode(text)
+                continue
+            except UnicodeEncodeError:
+                wrong = "it contains a character that UTF-8 cannot encode (half of a surrogate pair)"
+        shown = "" if name == "control_token" else f"={value!r}"
+        raise SettingRefused(f"invalid setting {name}{shown}: {wrong}", hint=f"Pass a valid string for {name}.")
 
 
 _COMMAND = [sys.executable, "-m", "svcnb", "emulator", "--supervised"]

@@ -80,13 +80,13 @@ def _lines(finding: Finding) -> str:
 
 def _compare(url: str, *, as_json: bool) -> ExitCode:
     from svcnb.client import Client
-    from svcnb.toolkit.drift import live_drift, recorded_drift
+    from svcnb.toolkit.drift import Drift, live_drift, recorded_drift
 
     with Client(url) as service:
         found = [*live_drift(service.with_key(None)), *recorded_drift(url, service.vocabulary)]
     breaks = sum(each.severity == "breaks" for each in found)
     told = [*map(str, found), f"Differences that break calls: {breaks}. Other differences: {len(found) - breaks}."]
-    show(list(found), as_json=as_json, text="\n".join(told))
+    show(list(found), as_json=as_json, columns=list(Drift.model_fields), text="\n".join(told))
     return ExitCode.FAILED if breaks else ExitCode.OK
 
 

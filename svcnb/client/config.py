@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 
 from svcnb.client.errors import ConfigError
 from svcnb.client.secret import Secret
+from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 from svcnb.protocol.vocabulary import Vocabulary
 
 API_PATH: Final = "/core/v1"
@@ -325,7 +326,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
             read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, MAX_TEXT_FILE_BYTES)
     except FileNotFoundError:
         if required:
             raise ConfigError(
@@ -340,8 +341,8 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:  # ValueError: the path contains a null character
         raise ConfigError(
-            f"the settings file {path} cannot be read: {error}",
-            hint="Check that the path is a file, and that you can read it.",
+            f"the settings file {path} cannot be read: {getattr(error, 'strerror', None) or error}",
+            hint="Check that the path is a regular file, and that you can read it.",
         ) from error
     try:
         values = tomllib.loads(text)

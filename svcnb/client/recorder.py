@@ -81,10 +81,12 @@ def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
     Raises:
         ConfigError: A newer version of svcnb wrote the file.
         sqlite3.Error: The file is not a record of runs, or cannot be written to.
-        OSError: The folder cannot be created.
+        OSError: The folder cannot be created, or the path is not a regular file.
     """
     import sqlite3
 
+    if path.exists() and not path.is_file():
+        raise OSError("it is not a regular file")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)

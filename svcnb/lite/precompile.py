@@ -67,9 +67,9 @@ _EPOCH = (2020, 1, 1, 0, 0, 0)
 def precompile(folder: Path) -> None:
     """Compiles the standard library and the wheels in a folder.
 
-    Packages that the page loads at its start lose their wheels. Those that consist only of Python files move into the
-    archive of the standard library, from which Python imports them. All others move into the archive `AT_START`, which
-    JavaScript unpacks.
+    The function deletes the wheels of packages that the page loads at its start. Packages that consist only of Python
+    files move into the archive of the standard library, from which Python imports them. All other packages move into
+    the archive `AT_START`, which JavaScript unpacks.
 
     Args:
         folder: Folder with the wheels, ``pyodide-lock.json`` and ``python_stdlib.zip``.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.errors import InvalidType
+from svcnb.files import read_file
 from svcnb.protocol.cid import cid as cid_of, encode_source
 from svcnb.protocol.derived_action import Stamp
 from svcnb.protocol.errors import MalformedValue, shown
@@ -70,9 +71,9 @@ class Action:
 
         Raises:
             MalformedValue: The file is not UTF-8.
-            OSError: The file cannot be read.
+            OSError: The file cannot be read, or is not a regular file.
         """
-        data = Path(path).read_bytes()
+        data = read_file(path)
         try:
             source = data.decode()
         except UnicodeDecodeError as error:

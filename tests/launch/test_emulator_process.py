@@ -13,6 +13,7 @@ import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,6 +131,29 @@ def test_an_unknown_setting_is_refused_by_name() -> None:
 def test_a_setting_out_of_range_is_rejected_with_its_value(cents: int) -> None:
     with pytest.raises(launch.SettingRefused, match=str(cents)):
         svcnb.Emulator(starter_credits=cents)
+
+
+@pytest.mark.parametrize(
+    ("setting", "wrong"),
+    [
+        ({"seed": "\ud800"}, "half of a surrogate pair"),
+        ({"state": "a\0b"}, "null character"),
+        ({"state": b"state"}, "expected str, got bytes"),
+        ({"allow_address": ["a\0b"]}, "null character"),
+    ],
+)
+def test_a_setting_that_is_not_text_is_refused_before_a_process_starts(
+    setting: dict[str, Any], wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    with pytest.raises(launch.SettingRefused, match=wrong):
+        svcnb.Emulator(**setting)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_time_limit_for_the_start_must_be_positive(seconds: float) -> None:
+    with pytest.raises(svcnb.InvalidArgument, match="expected a number of seconds above 0"):
+        svcnb.Emulator(start_timeout=seconds)
 
 
 def test_a_seeded_emulator_refuses_to_listen_beyond_loopback() -> None:
