@@ -299,7 +299,8 @@ def address_of(wallet: AnySigner | str) -> str:
     try:
         return checksum_address(wallet if isinstance(wallet, str) else as_signer(wallet).address)
     except (MalformedValue, TypeError) as error:
-        raise InvalidArgument(str(error), hint="Pass a signer, or an address: 0x followed by 40 hex digits.") from None
+        message = str(getattr(error, "message", error))
+        raise InvalidArgument(message, hint="Pass a signer, or an address: 0x followed by 40 hex digits.") from None
 
 
 def gas_payer(wallet: Signer) -> Signer:
