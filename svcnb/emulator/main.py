@@ -58,7 +58,7 @@ def serve(
         StateUnusable: The stored state cannot be used.
         StartRefused: The chain does not start or does not respond.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
-        PartMissing: Deno, anvil or a bundle is not installed.
+        ToolMissing: Deno, anvil or a bundle is not installed.
     """
     configure_allocator()
     listener = listener or listen(settings.host, settings.port)

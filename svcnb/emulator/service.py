@@ -170,7 +170,7 @@ class Service:
         """Starts the engine, the chain and the triggers.
 
         Raises:
-            PartMissing: An external tool is not installed.
+            ToolMissing: An external tool is not installed.
             StateUnusable: The chain cannot be rebuilt from the stored state.
             StoreUnavailable: The database cannot be read or written, for example because the disk is full.
             StartRefused: The chain does not start or does not respond.
