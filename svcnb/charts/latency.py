@@ -199,7 +199,7 @@ def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:
 
 
 def _rounded(value: float) -> float | None:
-    """Rounds values to four digits. The chart is then smaller and looks the same. None interrupts a line."""
+    """Rounds values to four digits. The chart is then smaller and looks the same. The value None interrupts a line."""
     return None if np.isnan(value) else float(f"{value:.4g}")
 
 

@@ -39,8 +39,8 @@ _LEFT_OUT = (
     "web3/_utils/module_testing/",
     "websockets/trio/",
 )
-"""Files that a page does not need. jedi alone has 5,000 stubs of other libraries. The site contains the extensions of
-JupyterLab a second time. The tables of wcwidth are for terminals."""
+"""Files that a page does not need. jedi alone has 5,000 stubs of other libraries. JupyterLab's extensions are also in
+another folder of the site. The tables of wcwidth are for terminals."""
 _LEFT_OUT_KINDS = (".c", ".h", ".pyx", ".pxd", ".schema.json", "py.typed", ".dist-info/RECORD")
 _LEXERS = ("__init__.py", "_mapping.py", "data.py", "javascript.py", "python.py", "shell.py", "special.py")
 """Languages that Pygments can highlight in a page."""

@@ -230,7 +230,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
         """Deletes the record of an incomplete creation. Without ``confirm``, the method only describes the loss."""
         self.service.chain_secured.delete_pending(mint, confirm=confirm)
-        # The recorded code deletes only this record, so that it is safe on other machines.
+        # The recorded code deletes only this record, so that other machines can run the code without a loss.
         self.record(
             "for mint in svc.chain_secured.pending():\n"
             f"    if mint.id == {mint!r}:\n        svc.chain_secured.delete_pending(mint, confirm=True)"

@@ -179,7 +179,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def lines(self) -> list[str]:
-        """Python code of the user's steps in all panels of the client, in order."""
+        """Python code of the user's steps in all panels of the client, in chronological order."""
         return self._own_lines if self._session is None else self._session.lines
 
     def record(self, line: str) -> None:

@@ -1,4 +1,4 @@
-"""Signing panel, which explains the four envelopes, signs them with any wallet, checks every rule, and sends them."""
+"""Signing panel, which explains, signs, checks and sends the four kinds of envelope: typed data that a wallet signs."""
 
 from __future__ import annotations
 

@@ -76,7 +76,10 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def begin(self) -> dict[str, Any]:
-        """Returns the owner of the token, or the address of the approval page, with only the token's hash."""
+        """Returns the owner of an approved token, otherwise the address of the approval page.
+
+        The address contains only the token's hash.
+        """
         who = await self.awaited.who()
         if who is None:
             return {"approved": False, "page": self.triggers.approval_url}
