@@ -10,6 +10,7 @@ from typing import Final
 
 _KEY: Final = "Pass a key with --key-file FILE, or set SVC_API_KEY"
 _APPROVAL: Final = "Get a token approved with `svcnb triggers authorize FILE`. Then pass --token-file FILE."
+_PAYMENT: Final = "Check the id of the payment, which `svcnb billing top-up` prints."
 
 _IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
 
@@ -49,6 +50,8 @@ def advice(error: BaseException) -> str:
     for name, step in _ADVICE.items():
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and isinstance(error, kind):
+            if name == "NotFound" and "payment" in str(getattr(error, "message", "")):
+                return _PAYMENT
             return _APPROVAL if name == "Unauthorized" and _is_about_a_token(error) else step
     return own
 

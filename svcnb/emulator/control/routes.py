@@ -329,5 +329,7 @@ def _snapshot_name(call: Call) -> str:
 
 def _no_snapshot(name: str) -> StructuredError:
     return StructuredError(
-        404, f"No snapshot has the name {name[:80]!r}.", fix=("Send GET /_emulator/snapshots to list the snapshots.")
+        404,
+        f"No snapshot has the name {name[:80]!r}.",
+        fix="To list the snapshots, run `svcnb emulator snapshot list`, or send GET /_emulator/snapshots.",
     )

@@ -147,7 +147,8 @@ class Plan(Sequence[Step]):
                 f"this plan creates usage keys ({', '.join(self.new_keys[:3])}{more}), and the service returns each "
                 "secret only once",
                 hint=(
-                    'Pass a destination for the secrets: apply(secrets="keys.json"), a dictionary, or a function that '
+                    "Pass a destination for the secrets. On the command line, add --secrets keys.json. In Python, pass "
+                    'apply(secrets="keys.json"), a dictionary, or a function that '
                     "accepts a name and a secret."
                 ),
             )
