@@ -272,11 +272,11 @@ def _operation(operation: dict[str, Any], state: str, why: str, schemas: dict[st
         if status.startswith("2"):
             parts += _body(f"Response {status}", answer.get("content", {}), schemas)
     failures = [
-        f"{status} {_first_line(answer.get('description'))}".rstrip(".")
+        (status, _first_line(answer.get("description")))
         for status, answer in answers.items()
         if not status.startswith("2")
     ]
-    parts.append("Errors: " + "; ".join(failures) + ".")
+    parts.append(_table(("error status", "cause"), failures))
     return parts
 
 

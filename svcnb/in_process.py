@@ -41,7 +41,7 @@ class Answered(NamedTuple):
     content: bytes
 
 
-class Nowhere(ConnectionError):
+class EmulatorNotFound(ConnectionError):
     """No emulator in this page has the address."""
 
 
@@ -116,13 +116,13 @@ async def answer(
         timeout_s: Seconds to wait for the whole response.
 
     Raises:
-        Nowhere: No emulator in this page has the address.
+        EmulatorNotFound: No emulator in this page has the address.
         TimeoutError: The response was not complete after ``timeout_s`` seconds.
     """
     parts = urlsplit(url)
     app = _apps.get(f"{parts.scheme}://{parts.netloc}")
     if app is None:
-        raise Nowhere(f"cannot connect to {parts.scheme}://{parts.netloc}")
+        raise EmulatorNotFound(f"cannot connect to {parts.scheme}://{parts.netloc}")
     fields = headers if isinstance(headers, list) else [(k.lower().encode(), v.encode()) for k, v in headers.items()]
     if not any(name.lower() == b"host" for name, _ in fields):
         fields = [*fields, (b"host", parts.netloc.encode())]

@@ -53,7 +53,7 @@ class EmulatorNotStarted(EmulatorError):
         self.log = log
 
 
-class EmulatorPartMissing(EmulatorNotStarted):
+class EmulatorToolMissing(EmulatorNotStarted):
     """An extra, an external tool or a built bundle is missing."""
 
     default_hint = "To see what is missing, run `svcnb doctor`."
@@ -82,7 +82,7 @@ class SettingRefused(EmulatorNotStarted):
 
 
 _BY_EXIT_CODE: dict[int, type[EmulatorNotStarted]] = {
-    kind.exit_code: kind for kind in (EmulatorPartMissing, PortInUse, SettingRefused, StateFolderUnusable)
+    kind.exit_code: kind for kind in (EmulatorToolMissing, PortInUse, SettingRefused, StateFolderUnusable)
 }
 
 
@@ -100,7 +100,7 @@ class Emulator(EmulatorControl):
 
     Raises:
         SettingRefused: A setting is unknown or invalid.
-        EmulatorPartMissing: A dependency is not installed.
+        EmulatorToolMissing: A dependency is not installed.
         PortInUse: The port is already in use.
         StateFolderUnusable: This version cannot use the state folder or the database.
         EmulatorNotStarted: The emulator did not start for another reason. The error contains the last lines of its

@@ -31,7 +31,7 @@ def cid_or_file(text: str) -> str:
 
 @click.group("actions", cls=CommandGroup)
 def command() -> None:
-    """Register actions and add them to groups.
+    """List, register and delete actions.
 
     ACTION is a CID or a source file. The command computes the CID of a file locally.
     """

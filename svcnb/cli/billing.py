@@ -8,7 +8,6 @@ import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import with_service
-from svcnb.protocol.limits import MAX_PAYMENT_CENTS, MIN_PAYMENT_CENTS
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -30,7 +29,7 @@ def balance(service: Client, as_json: bool) -> None:
 
 
 @command.command("top-up", epilog=examples("svcnb billing top-up 500 --method card"))
-@click.argument("cents", type=click.IntRange(MIN_PAYMENT_CENTS, MAX_PAYMENT_CENTS))
+@click.argument("cents", type=int)
 @click.option("--method", type=click.Choice(["card", "crypto"]), default="card", help="Payment method.")
 @output_options
 @with_service

@@ -184,7 +184,7 @@ def _deno() -> Finding:
 
     try:
         binary = tools.deno()
-    except tools.PartMissing as missing:
+    except tools.ToolMissing as missing:
         return Finding("deno", good=False, seen=missing.detail, fix=missing.hint)
     said = _said(binary, "--version")
     if said.split()[1:2] != [tools.DENO_VERSION]:
@@ -197,7 +197,7 @@ def _anvil() -> Finding:
 
     try:
         binary = tools.anvil()
-    except tools.PartMissing as missing:
+    except tools.ToolMissing as missing:
         return Finding("anvil", good=False, seen=missing.detail, fix=missing.hint)
     return Finding("anvil", good=True, seen=f"{_said(binary, '--version')} at {binary}")
 

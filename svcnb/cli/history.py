@@ -95,7 +95,7 @@ def clear(*, yes: bool) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @output_options
 def merge(files: tuple[Path, ...], as_json: bool) -> None:
-    """Add the records of other machines to this one.
+    """Add the records of other machines to the record of this machine.
 
     FILES are history files from other machines. The command does not change them. You can repeat the command, because
     it never adds a run twice.

@@ -15,7 +15,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
-Patience = Literal["read", "write", "run"]
+TimeoutClass = Literal["read", "write", "run"]
 """Timeout class: which of the configured timeouts applies to a call."""
 
 
@@ -33,7 +33,7 @@ class Call(Generic[T]):
         key: Whether to send the configured key.
         control: Whether to send the token of the emulator's control plane, if there is one.
         repeatable: Whether the client may retry the call although the first request may have arrived.
-        patience: Timeout class of the call.
+        timeout_class: Timeout class of the call.
         in_doubt: Hint for calls that the client must not retry. It describes the possible effect of the call, and how
             to check whether this effect occurred.
         statuses: Statuses other than 2xx whose response body is a result.
@@ -50,7 +50,7 @@ class Call(Generic[T]):
     key: bool = True
     control: bool = False
     repeatable: bool = False
-    patience: Patience = "write"
+    timeout_class: TimeoutClass = "write"
     in_doubt: str = ""
     statuses: tuple[int, ...] = ()
     base: str | None = None

@@ -8,7 +8,7 @@
     │   ├── InvalidType        the argument has the wrong type; also a TypeError
     │   └── MalformedValue     a string or bytes cannot be parsed: MalformedCid, MalformedAddress, ...
     ├── ExtraMissing           an optional package is not installed; also an ImportError
-    ├── PartMissing            Deno, the chain node or another external tool is missing
+    ├── ToolMissing            Deno, the chain node or another external tool is missing
     ├── EmulatorError          the emulator could not be started, reached or controlled
     ├── NotConfirmed           an irreversible operation was called without confirm=True
     ├── TransportError         no usable response arrived

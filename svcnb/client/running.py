@@ -208,7 +208,7 @@ def _call(source: str | None, cid: str, params: object, notes: tuple[str, ...]) 
         attrgetter("run_path"),
         parse,
         {**body, "js_params": params},
-        patience="run",
+        timeout_class="run",
         in_doubt="Check the systems that the action changes before you run the action again, because the action may "
         "have run.",
     )

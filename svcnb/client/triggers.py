@@ -142,7 +142,7 @@ class TriggersClient(TriggersSettings):
     # --- authorisation ------------------------------------------------------------------------------------------
 
     def authorize(
-        self, *, timeout: float = flows.APPROVAL_PATIENCE_S, open_page: Callable[[str], object] | None = None
+        self, *, timeout: float = flows.APPROVAL_TIMEOUT_S, open_page: Callable[[str], object] | None = None
     ) -> Me:
         """Opens the approval page in a browser, and waits until the user has approved the token.
 

@@ -45,7 +45,7 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
         ExtraMissing: JupyterLite is not installed.
         SiteNotBuilt: JupyterLite failed, or the folder contains other files.
         PackagesMissing: The wheels cannot be downloaded.
-        PartMissing: The runtime cannot be downloaded.
+        ToolMissing: The runtime cannot be downloaded.
     """
     _require_own(target)
     if find_spec("jupyterlite_core") is None or find_spec("jupyterlite_pyodide_kernel") is None:

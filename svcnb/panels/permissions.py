@@ -259,7 +259,7 @@ def _row(kind: Kind, which: str, name: str, note: str) -> dict[str, str]:
 
 
 def _action_rows(names: Mapping[str, str], cids: Mapping[str, str]) -> list[dict[str, str]]:
-    """Returns a row for all actions, and a row for each action. Actions with a name come first, in order."""
+    """Returns a row for all actions, and a row for each action. Actions with a name come first, by name."""
     return [
         _row("action", EVERY, "every action", "including actions of other accounts"),
         *(

@@ -272,8 +272,9 @@ class Templates(Checked):
         try:
             return Action.from_file(self.path.parent / file, name=name)
         except (OSError, MalformedValue) as error:
+            reason = error.strerror if isinstance(error, OSError) else error.message
             raise InvalidArgument(
-                f"{file} cannot be read: {error}", hint=("Pass a file in the folder of the registry.")
+                f"{file} cannot be read: {reason}", hint="Pass a file in the folder of the registry."
             ) from error
 
     def _release(self, key: str) -> _Release:

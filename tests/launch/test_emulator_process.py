@@ -163,7 +163,7 @@ def test_a_seeded_emulator_refuses_to_listen_beyond_loopback() -> None:
 
 def test_a_missing_tool_is_reported_with_the_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVC_DENO", str(tmp_path / "no-deno"))
-    with pytest.raises(launch.EmulatorPartMissing, match="deno is missing"):
+    with pytest.raises(launch.EmulatorToolMissing, match="deno is missing"):
         svcnb.Emulator()
 
 

@@ -71,7 +71,7 @@ class ChainAccess:
         time.
         """
         answer = yield from ask(
-            Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, patience="read")
+            Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, timeout_class="read")
         )
         try:
             told = parsedate_to_datetime(answer.headers["date"]).timestamp()

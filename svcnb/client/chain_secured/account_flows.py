@@ -285,8 +285,9 @@ def hash_number(text: str) -> int:
     try:
         return int.from_bytes(parse_hex(text, 32, "account hash"), "big")
     except (MalformedValue, TypeError, AttributeError) as error:
-        message = getattr(error, "message", str(error))
-        raise InvalidArgument(message, hint="Pass account.api_key_hash or mine.api_key_hash.") from None
+        raise InvalidArgument(
+            str(getattr(error, "message", error)), hint="Pass account.api_key_hash or mine.api_key_hash."
+        ) from None
 
 
 def address_of(wallet: AnySigner | str) -> str:
@@ -300,7 +301,7 @@ def address_of(wallet: AnySigner | str) -> str:
     try:
         return checksum_address(wallet if isinstance(wallet, str) else as_signer(wallet).address)
     except (MalformedValue, TypeError) as error:
-        message = getattr(error, "message", str(error))
+        message = str(getattr(error, "message", error))
         raise InvalidArgument(message, hint="Pass a signer, or an address: 0x followed by 40 hex digits.") from None
 
 

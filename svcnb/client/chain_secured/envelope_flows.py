@@ -127,7 +127,7 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
 def _read_balance(envelope: SignedEnvelope) -> Flow[Sent]:
     headers = envelope.as_headers()
     told = yield from ask(
-        Call("GET", "/billing/balance", lambda found, _: found, key=False, headers=headers, patience="read")
+        Call("GET", "/billing/balance", lambda found, _: found, key=False, headers=headers, timeout_class="read")
     )
     return Sent(flow=envelope.flow.value, address=envelope.address, balance_display=str(told["balance_display"]))
 

@@ -97,7 +97,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
                     {"code": PROBE, "js_params": None},
                     key=False,
                     headers={"X-Api-Key": text, "X-Correlation-Id": tag},
-                    patience="run",
+                    timeout_class="run",
                 )
             )
         except Unauthorized as error:

@@ -22,12 +22,14 @@ LONGEST_POLL_S: Final = 5.0
 
 def publishable_key() -> Flow[str]:
     """Reads the processor's publishable key."""
-    return ask(Call("GET", attrgetter("processor_config_path"), member("publishable_key"), key=False, patience="read"))
+    return ask(
+        Call("GET", attrgetter("processor_config_path"), member("publishable_key"), key=False, timeout_class="read")
+    )
 
 
 def balance() -> Flow[Balance]:
     """Reads the credit."""
-    return ask(Call("GET", "/billing/balance", model(Balance), patience="read"))
+    return ask(Call("GET", "/billing/balance", model(Balance), timeout_class="read"))
 
 
 def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
@@ -129,7 +131,7 @@ def pay_page(config: Config, payment: Payment) -> Flow[str | None]:
     opening = _opening(payment)
 
     try:
-        yield from ask(Call("GET", _local(payment), nothing, query=opening, key=False, patience="read"))
+        yield from ask(Call("GET", _local(payment), nothing, query=opening, key=False, timeout_class="read"))
     except (NotFound, NotTheApi):
         return None
     query = urlencode({"client_secret": opening["client_secret"]})

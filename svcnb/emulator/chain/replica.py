@@ -108,7 +108,7 @@ class Replica:
         Raises:
             ChainUnusable: The journal belongs to a different chain, or cannot be repaired.
             ChainUnavailable: The node did not start.
-            PartMissing: The node's binary is not installed.
+            ToolMissing: The node's binary is not installed.
         """
         if not await self._store.run(journal.is_ours):
             raise ChainUnusable(

@@ -106,10 +106,12 @@ class ActionSpec(_Spec):
             return action.derive(
                 self.constant, name=self.constant_name, protocol_version=self.protocol_version, title=name
             )
-        except (MalformedValue, OSError) as error:
+        except OSError as error:
             raise InvalidArgument(
-                f"invalid action {name!r}: {error}", hint=getattr(error, "hint", "Check the path.")
+                f"the file {self.file} of the action {name!r} cannot be read: {error.strerror}", hint="Check the path."
             ) from error
+        except MalformedValue as error:
+            raise InvalidArgument(f"invalid action {name!r}: {error.message}", hint=error.hint) from error
 
 
 class WalletSpec(_Spec):

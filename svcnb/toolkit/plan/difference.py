@@ -25,7 +25,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     Args:
         description: Description of the account.
         observed: Current state of the account.
-        state: Resources to which names refer. The function adds resources that it finds by name.
+        state: Resource of each name. The function adds the resources that it finds by name.
         prune: Whether to delete groups, keys and actions that the description does not contain.
 
     Raises:

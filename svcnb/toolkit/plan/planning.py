@@ -67,7 +67,7 @@ def plan(
         path = description.file.with_suffix(".state.json")
     if description.triggers and triggers is None:
         raise InvalidArgument(
-            f"the description contains {len(description.triggers)} triggers, but the argument triggers is missing",
+            "the description contains triggers, but the client of the triggers service is missing",
             hint="Pass an authorized client: plan(..., triggers=svcnb.TriggersClient(...)).",
         )
     return Plan(svc, description, State(path), prune=prune, triggers=triggers)
@@ -147,8 +147,7 @@ class Plan(Sequence[Step]):
                 f"this plan creates usage keys ({', '.join(self.new_keys[:3])}{more}), and the service returns each "
                 "secret only once",
                 hint=(
-                    "Pass a destination for the secrets. On the command line, add --secrets keys.json. In Python, pass "
-                    'apply(secrets="keys.json"), a dictionary, or a function that '
+                    'Pass a destination for the secrets: apply(secrets="keys.json"), a dictionary, or a function that '
                     "accepts a name and a secret."
                 ),
             )

@@ -30,7 +30,7 @@ class Begun(BaseModel):
 
     name: str
     before: tuple[str, ...] = ()
-    """Earlier resources of that kind, which distinguish them from new resources."""
+    """Resources of that kind before the request. All other resources of that kind are new."""
 
 
 class _Content(BaseModel):

@@ -1,4 +1,4 @@
-/** Action editor, which shows the CID of an action while the user writes it, runs it, and shows the result. */
+/** Action editor, which shows an action's CID during editing, runs the action, and shows the result. */
 import type { Editor, Mark, Module, Names, Options } from "../../codemirror/interface.ts";
 import { changeBetween } from "../../lib/change.ts";
 import { cid, hashedCid, sourceBytes } from "../../lib/cid.ts";

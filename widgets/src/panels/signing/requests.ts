@@ -74,7 +74,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
   };
 
   panel.wire.onAsk("connect", (ask) => {
-    // A connection with the panel's own button also answers the question.
+    // The user can also answer the question with the panel's own button for the connection.
     const answered = wallet.onConnected((address, name) => ask.reply({ address, name }));
     ask.signal.addEventListener("abort", answered);
     card(
