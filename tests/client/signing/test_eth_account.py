@@ -244,7 +244,7 @@ def test_the_error_for_a_value_that_cannot_sign_lists_the_allowed_values(wrong: 
 
 
 @pytest.mark.parametrize("declared", [True, False], ids=["declared fields", "derived fields"])
-def test_a_member_of_the_domain_that_the_signature_would_not_cover_is_rejected(declared: bool) -> None:
+def test_a_member_of_the_domain_that_the_signature_would_not_cover_is_rejected(*, declared: bool) -> None:
     typed_data: dict[str, Any] = {
         "types": {"Vote": [{"name": "choice", "type": "uint8"}]},
         "primaryType": "Vote",
