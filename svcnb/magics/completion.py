@@ -33,7 +33,7 @@ class ActionCompleter:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.__qualname__ = COMPLETER  # IPython reads these attributes of every matcher, even if it is not a function
+        self.__qualname__ = COMPLETER  # IPython reads these attributes of every matcher, even if the matcher is not a function
 
     def __call__(self, context: CompletionContext) -> SimpleMatcherResult:
         """Returns the completions at the cursor. Outside the magics, the result is empty."""
