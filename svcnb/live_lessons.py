@@ -47,7 +47,7 @@ class Live(NamedTuple):
     @property
     def text(self) -> str:
         """Returns the text of the box at the top of the lesson."""
-        cost = f"costs about {self.cents} cents" if self.cents else "costs nothing"
+        cost = f"costs about {self.cents} cents" if self.cents else "is free"
         skipped = f"On a live service, it skips {self.skips}." if self.skips else ""
         parts = [f"This lesson can run on a live service, where it {cost}.", self.needs, skipped]
         return " ".join(filter(None, parts))

@@ -162,7 +162,7 @@ class ActionError(Explicable):
         logs: Console output, if a recorder saved it. The service itself deletes the output of failed runs.
         cid: CID of the action.
         status: HTTP status.
-        request_id: Id of the request at the service.
+        request_id: Id that the service assigned to the request.
     """
 
     default_hint = "Read error.stack. Only the emulator stores the console output of a failed run."
@@ -224,7 +224,7 @@ class ServiceError(SvcnbError):
 
     default_hint = "If the problem persists, send error.request_id to the operator of the service."
     hint_before_fix: ClassVar[bool] = False
-    """True if the client's hint takes precedence over the service's advice, which addresses authors of raw requests."""
+    """True if the client's hint takes precedence over the service's advice, which is for authors of raw requests."""
 
     def __init__(
         self,

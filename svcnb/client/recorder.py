@@ -152,7 +152,7 @@ class Recorder:
 
         Args:
             noted: The fee, payment or balance.
-            config: Settings of the client. The record contains their service and the hash of their key.
+            config: Settings of the client. The record contains the address of the service and the hash of the key.
         """
         key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
         if noted.kind == "balance":  # panels request the balance every few seconds

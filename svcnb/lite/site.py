@@ -30,7 +30,7 @@ _TIMEOUT_S: Final = 900
 
 
 def build_site(target: Path, report: Callable[[str], None], *, distribution: Path | None = None) -> int:
-    """Builds the workbook as a static site.
+    """Builds the lessons and the emulator as a static site.
 
     Args:
         target: Folder of the site. The function creates the folder, or replaces it if it contains an earlier site.

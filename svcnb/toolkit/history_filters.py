@@ -23,7 +23,7 @@ _WANTED: Final = frozenset({"action", "key", "keys", "service", "status", "sourc
 
 
 def condition(wanted: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
-    """Returns the SQL condition of the selected runs and the values of its parameters."""
+    """Returns the SQL condition for the selected runs, and the values of the condition's parameters."""
     if unknown := set(wanted) - _WANTED:
         raise InvalidArgument(
             f"cannot filter runs by {', '.join(sorted(unknown))}",

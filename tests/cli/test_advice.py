@@ -33,6 +33,7 @@ actions register action.js --name a --key-file usage.key
 actions delete zz --key-file master.key
 actions delete action.js --key-file master.key
 actions list --group x --key-file master.key
+actions delete bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi --key-file master.key
 billing top-up 5 --key-file master.key
 billing confirm x --key-file master.key
 chain-secured create "" --wallet-key-file owner.key
@@ -64,6 +65,14 @@ record --live --base-url http://127.0.0.1:1
 templates release templates.json tip other.js --version 1
 triggers create "" action.js --token-file wrong.key --key-file master.key
 triggers list --token-file wrong.key
+triggers show x --token-file approved.token
+triggers delete x --token-file approved.token
+triggers create x action.js --kind schedule --cron zz --token-file approved.token --key-file master.key
+triggers create x action.js --kind schedule --token-file approved.token --key-file master.key
+triggers create x action.js --kind chain_event --token-file approved.token --key-file master.key
+triggers create x action.js --wallet zz --token-file approved.token --key-file master.key
+triggers create x action.js --token-file approved.token --key-file usage.key
+triggers create x action.js --token-file approved.token
 """.strip().splitlines()
 
 
@@ -79,6 +88,8 @@ def folder(svcnb, emulator: Emulator, tmp_path: Path, monkeypatch: pytest.Monkey
     made = svcnb("keys", "create", "useless", "--json", "--key-file", "master.key").stdout
     Path("usage.key").write_text(json.loads(made)["usage_api_key"])
     Path("wrong.key").write_text("A" * 43 + "=")
+    with emulator.triggers("mistakes") as client:
+        Path("approved.token").write_text(client.token.reveal())
     Path("owner.key").write_text(secrets.token_hex(32))
     Path("action.js").write_text("const main = () => 1;")
     Path("other.js").write_text("const main = () => 2;")

@@ -70,7 +70,7 @@ def create(
         if not found.resolves:
             raise ChainError(
                 (
-                    f"the usage key {name!r} is on the chain under the hash of its {form}, but the service did not "
+                    f"the usage key {name!r} is on chain under the hash of its {form}, but the service did not "
                     f"find it within {verify:g} s"
                 ),
                 name="NotResolved",

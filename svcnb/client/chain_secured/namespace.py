@@ -110,7 +110,7 @@ class ChainSecured(Namespace):
     def open(
         self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
-        """Opens the account that a wallet owns. The client reads the master hash from events on the chain.
+        """Opens the account that a wallet owns. The client reads the master hash from on-chain events.
 
         Args:
             owner: The admin wallet of the account.

@@ -224,7 +224,8 @@ def create_for(
         made += f" and usage key {key.name!r}"
         return (yield from create(access, action, key, kind, name=name, **members))
     except SvcnbError as error:
-        error.hint = f"{error.hint} These objects were already created: {made}. Delete them, or use them.".strip()
+        step = error.hint.replace(" Nothing was charged.", "")
+        error.hint = f"{step} The call already created and paid for {made}. Delete or use them.".strip()
         raise
 
 

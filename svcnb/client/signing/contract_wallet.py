@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ContractWallet(Signer):
-    """Contract wallet. A signer that the contract accepts signs for it.
+    """Contract wallet, whose owner signs on behalf of the contract.
 
     The envelope contains the contract's address, the owner signs the envelope, and the service calls the contract to
     check the signature. The contract must already be deployed. The client does not support wallets without a deployed

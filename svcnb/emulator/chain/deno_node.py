@@ -93,7 +93,9 @@ class DenoNode:
                 process.kill()
             await process.wait()
             if isinstance(error, (TimeoutError, OSError)):
-                raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
+                raise ChainUnavailable(
+                    f"the node did not start within {_START_S:.0f} s: try again when this machine has less load"
+                ) from error
             raise
         return cls(process, StreamConnection(process.stdout, process.stdin))
 

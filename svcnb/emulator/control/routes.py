@@ -21,7 +21,7 @@ from svcnb.emulator.control.bodies import (
     PaymentOutcome,
 )
 from svcnb.emulator.control.snapshots import Snapshots
-from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.errors import StructuredError, as_sentence
 from svcnb.emulator.http.endpoint import Call, Endpoint, Guard, Handler
 from svcnb.emulator.http.middleware import CONTROL_PREFIX
 from svcnb.emulator.platform.offload import in_thread
@@ -205,7 +205,7 @@ class ControlPlane:
                 time.advance(body.advance)
             except ValueError as error:
                 fix = 'Advance by a shorter time, or send {"real": true} to return to the machine\'s time.'
-                raise StructuredError(400, f"{error}.", fix=fix) from None
+                raise StructuredError(400, as_sentence(str(error)), fix=fix) from None
         else:
             time.real()
         return {"now": time.now(), "frozen": time.frozen}
@@ -254,9 +254,8 @@ class ControlPlane:
             triggers = await self._triggers()
             user = await triggers.identity.approve(body.challenge, body.label or "", body.email)
         except Refused as refusal:
-            raise StructuredError(
-                refusal.status, refusal.message, fix="Send the challenge that the client shows."
-            ) from None
+            fix = "Send the challenge that the client shows, and a valid e-mail address."
+            raise StructuredError(refusal.status, as_sentence(refusal.message), fix=fix) from None
         return {"ok": True, "user_email": user.email}
 
     async def contract_wallet(self, _call: Call, body: ContractWalletRequest) -> dict[str, str]:
@@ -264,7 +263,7 @@ class ControlPlane:
         return {"address": await self._chain.deploy_contract_wallet(body.owner)}
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:
-        """Lists executions, newest first, including failed and refused ones."""
+        """Lists executions, newest first, including executions that failed or were rejected."""
         limit = min(query.limit, MAX_EXECUTIONS_PAGE)
         return {"runs": await self._run_log.recent(limit, min(query.offset, 2**31))}
 
@@ -292,9 +291,8 @@ class ControlPlane:
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
-            raise StructuredError(
-                400, f"{error}.", fix="Send a policy. The policies record and replay also need a file."
-            ) from None
+            fix = "Send a policy. The policies record and replay also need a file."
+            raise StructuredError(400, as_sentence(str(error)), fix=fix) from None
         return self._network()
 
     def _recording(self, name: str | None) -> Path | None:
