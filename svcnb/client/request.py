@@ -142,8 +142,8 @@ def encode(body: object) -> bytes:
         raise errors.InvalidArgument(
             f"the arguments of this call cannot be encoded as JSON: {error}",
             hint=(
-                "Use numbers (not NaN), strings, booleans, None, lists and dicts. Pass secret.reveal() to send a "
-                "secret."
+                "Use numbers (not NaN), strings, booleans, None, lists and dicts. Convert a NumPy number with .item(), "
+                "and a time with .isoformat(). Pass secret.reveal() to send a secret."
             ),
         ) from error
 
