@@ -207,7 +207,7 @@ class Emulator(EmulatorControl):
 
 
 def _require_text(name: str, value: object) -> None:
-    """Rejects bytes, and strings that neither a file name nor the emulator's process can contain."""
+    """Rejects bytes, and strings that cannot be part of a file name or be sent to the emulator's process."""
     for each in value if isinstance(value, (list, tuple)) else [value]:
         if isinstance(each, (bytes, bytearray)):
             wrong = f"expected str, got {type(each).__name__}"

@@ -51,10 +51,10 @@ def lesson(
     (``SVC_WORKSHOP_URL``), the instructor's machine can run the emulator. That machine then keeps the state when the
     kernel stops.
 
-    If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead: a live service, or an emulator,
-    which others may share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson always uses its own emulator. A
-    lesson on a live service needs a confirmation first, and skips the cells that need an emulator. Lessons that need an
-    emulator throughout start one on this computer (`svcnb.live_lessons`).
+    If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead. It is a live service, or an
+    emulator that other users may share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson always uses its
+    own emulator. A lesson on a live service needs a confirmation first, and skips the cells that need an emulator.
+    Lessons that need an emulator throughout start one on this computer (`svcnb.live_lessons`).
 
     Args:
         name: Name of the lesson, for example ``"quickstart"``.

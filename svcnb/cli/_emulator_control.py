@@ -207,7 +207,7 @@ def fault(
 @output_options
 @_with_emulator
 def faucet(control: EmulatorControl, address: str, wei: int | None, *, as_json: bool) -> None:
-    """Add ETH to an ADDRESS on the emulator's chain, and print the added amount in wei."""
+    """Add ETH to the wallet at ADDRESS on the emulator's chain, and print the added amount in wei."""
     added = control.faucet(address, wei)
     show({"wei": str(added)} if as_json else added, as_json=as_json)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--action", "name", help="Action of the plan; required if the plan has more than one.")
 @click.option(
     "--until-effective",
-    type=float,
+    type=click.FloatRange(0),
     metavar="SECONDS",
     help=("Retry for at most this number of seconds, until a new permission takes effect."),
 )
@@ -66,7 +66,7 @@ def command(
 
 
 def _of_plan(file: Path, name: str | None) -> Action | str:
-    """Returns an action of a plan, or the CID of the action.
+    """Returns an action of a plan, or only its CID if the plan does not contain the source.
 
     Raises:
         click.UsageError: The plan does not contain the action, or contains several actions although the name is

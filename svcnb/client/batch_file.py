@@ -1,4 +1,4 @@
-"""File in which a batch saves each outcome immediately, one per line, so that outcomes survive a killed process."""
+"""File in which a batch saves each outcome immediately, one per line, so that a killed process loses no outcome."""
 
 from __future__ import annotations
 

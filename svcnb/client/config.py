@@ -8,8 +8,8 @@ The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` 
     [profiles.test]                # selected by SVC_PROFILE or --profile
     base_url = "https://test.example.org"
 
-The client sends a key in the file only to the address in the same file. If the address has another source, the client
-ignores the key.
+The client sends a key in the file only to the address in the same file. If the address comes from another source, the
+client ignores the key.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Loads every setting from the argument, otherwise from the environment, otherwise from the file.
+    """Loads every setting from the first source that contains it: argument, selected profile, environment, file.
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.
@@ -230,7 +230,7 @@ def clean_url(url: str, name: str) -> str:
 
     Raises:
         ConfigError: The string is not an http or https address. The message does not contain a password, path or query,
-            because these parts can contain the key of a provider.
+            because these parts can contain the API key of a node provider.
     """
     text = str(url).strip().rstrip("/")
     shown = re.split(r"(?<![:/])/|[?#]", text, maxsplit=1)[0]

@@ -58,7 +58,7 @@ _TIMEOUT_WHEN_BEHIND_S: Final = 0.05
 """Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs kept in memory while the file is not writable. The record discards the oldest excess runs."""
+"""Maximum number of runs kept in memory while the file is not writable. The oldest excess runs are discarded."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -152,7 +152,7 @@ class Recorder:
 
         Args:
             noted: The fee, payment or balance.
-            config: Settings of the client. The record contains their service and the hash of their key.
+            config: Settings of the client. The record contains the address of the service and the hash of the key.
         """
         key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
         if noted.kind == "balance":  # panels request the balance every few seconds

@@ -1,4 +1,4 @@
-"""Panels: notebook widgets with which users work with the service without writing code.
+"""Panels: notebook widgets for working with the service without writing code.
 
 The first argument of every panel is a client. `as_code()` returns the user's steps as Python. Panels need the
 extra ``lab``. Python imports the names below on first use.

@@ -58,7 +58,7 @@ class Action:
 
     def __post_init__(self) -> None:
         _require_text(self.source)
-        cid_of(self.source)  # reject file names and strings that UTF-8 cannot encode here, at the line with the mistake
+        cid_of(self.source)  # reject file names, and strings that UTF-8 cannot encode, at the creation
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, name: str | None = None, description: str = "") -> Action:
@@ -90,7 +90,7 @@ class Action:
 
     @cached_property
     def hashed_cid(self) -> str:
-        """Action id on the contract: keccak256 of the CID text, ``0x`` and 64 hex digits."""
+        """Id of the action in the contract: keccak256 of the CID text, ``0x`` and 64 hex digits."""
         return hash_of(self.cid)
 
     @cached_property
@@ -127,8 +127,8 @@ class Action:
             The derived action, with the constant and the template's CID.
 
         Raises:
-            MalformedValue: The constant has no exact JavaScript form, the name is not a free identifier, or the version
-                is not a positive whole number.
+            MalformedValue: The constant has no exact JavaScript form, the name cannot be declared, or the version is
+                not a positive whole number.
 
         Example:
             >>> template = Action("function main() { return LIMIT.cents; }")

@@ -1,10 +1,10 @@
 """Downloader of external tools into the user's cache, which checks their hashes.
 
-Deno downloads archives from npm, and compares each one with a lock file in this folder. Deno downloads everything in a
-lock file, so each tool has its own file. If the hash of the chain node's unpacked binary is known, this module also
-compares that hash. Otherwise, it downloads the archive again, because Deno trusts its cache without a check. Platforms
-without a lock file are not supported. Two processes can download at the same time, because an atomic rename moves the
-binary into place.
+Deno downloads archives from npm, and compares each one with a lock file in this folder. Deno downloads everything that
+a lock file lists, so each tool has its own lock file. If the hash of the chain node's unpacked binary is known, this
+module also compares that hash. Otherwise, it downloads the archive again, because Deno trusts its cache without a
+check. Platforms without a lock file are not supported. Two processes can download at the same time, because an atomic
+rename moves the binary into place.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "win32"}
 
 
 class ToolCorrupt(SvcnbError, RuntimeError):
-    """Error for a downloaded file with a wrong hash. The function has deleted the file."""
+    """A downloaded file has a wrong hash. The file was not installed."""
 
     exit_code = ExitCode.PART_MISSING
 

@@ -43,7 +43,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class _About(BaseModel):
-    """Stored data of an emulator in addition to its state."""
+    """Port and settings of an emulator, stored next to its state."""
 
     port: int = 0
     settings: dict[str, Any] = Field(default_factory=dict)

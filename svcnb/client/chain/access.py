@@ -176,7 +176,7 @@ class ChainAccess:
                 raise ChainError(
                     f"there is no contract at {told.contract_address} on chain {told.chain_id}",
                     hint=(
-                        "Wait if the node is still synchronizing. Otherwise pass a node of the right network: "
+                        "Wait if the node is still synchronising. Otherwise pass a node of the right network: "
                         "rpc_url=..., or SVC_RPC_URL."
                     ),
                 )
@@ -184,7 +184,7 @@ class ChainAccess:
         return told.chain_id
 
     def missing(self) -> Flow[tuple[str, ...]]:
-        """Returns the functions of this version that are missing from the deployed contract's own list (EIP-2535)."""
+        """Returns the functions that this client uses, but that the deployed contract does not list (EIP-2535)."""
         if self._selectors is None:
             facets = yield from self.view("facets")
             self._selectors = frozenset(bytes(selector) for _, selectors in facets for selector in selectors)

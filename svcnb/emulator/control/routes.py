@@ -263,7 +263,7 @@ class ControlPlane:
         return {"address": await self._chain.deploy_contract_wallet(body.owner)}
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:
-        """Lists executions, newest first, including failed and refused ones."""
+        """Lists executions, newest first, including executions that failed or were rejected."""
         limit = min(query.limit, MAX_EXECUTIONS_PAGE)
         return {"runs": await self._run_log.recent(limit, min(query.offset, 2**31))}
 
