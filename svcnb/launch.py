@@ -68,7 +68,7 @@ class PortInUse(EmulatorNotStarted):
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """The emulator cannot use the state folder or the database. It did not change anything."""
+    """The emulator cannot use the state folder or the database. The emulator did not change the stored data."""
 
     default_hint = "Use another `state` folder, or move this folder."
     exit_code = ExitCode.STATE_UNUSABLE

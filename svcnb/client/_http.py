@@ -36,8 +36,8 @@ class _Clock:
             told = parsedate_to_datetime(answer.headers["date"]).timestamp()
         except (KeyError, ValueError, TypeError):
             return
-        # The header has a resolution of one second. The best estimate is the middle of that second, at the midpoint of
-        # the exchange.
+        # The header has a resolution of one second. The estimate assumes that the middle of that second was halfway
+        # between the request and the response.
         measured = told + 0.5 - (answer.sent_at + answer.elapsed / 2)
         self.skew = measured if self.skew is None or abs(measured - self.skew) > 1.0 else (self.skew + measured) / 2
 

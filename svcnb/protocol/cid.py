@@ -180,8 +180,9 @@ class CidHasher:
         self._rest += view[whole:]
 
     def digest(self) -> bytes:
-        """Returns the 32-byte SHA-256 of the root block over all bytes added so far. Callers can add more data
-        afterwards.
+        """Returns the 32-byte SHA-256 of the root block over all bytes added so far.
+
+        Callers can add more data afterwards.
         """
         tree = self._tree
         if self._rest or not self.size:
