@@ -57,7 +57,7 @@ class EmulatorToolMissing(EmulatorNotStarted):
     """An extra, an external tool or a built bundle is missing."""
 
     default_hint = "To see what is missing, run `svcnb doctor`."
-    exit_code = ExitCode.PART_MISSING
+    exit_code = ExitCode.TOOL_MISSING
 
 
 class PortInUse(EmulatorNotStarted):

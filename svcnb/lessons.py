@@ -70,7 +70,7 @@ def lesson(
 
     Raises:
         EmulatorError: The emulator could not be started or reached. The hint contains the next step.
-        NotConfirmed: The service is live and ``confirm`` is not True. The function sent no paid call.
+        NotConfirmed: The service is live and ``confirm`` is not True. The function sent no call that costs money.
     """
     live_lessons.end()
     if IN_PAGE:

@@ -17,6 +17,7 @@ _APPROVAL: Final = (
 )
 _NEW_ACCOUNT: Final = "To create an account, run `svcnb chain-secured create NAME --wallet-key-file FILE`"
 _CONVERSION: Final = "To convert an account in API mode, run `svcnb account convert --wallet-key-file FILE`"
+_PAYMENT: Final = "Check the id of the payment, which `svcnb billing top-up` prints."
 _ADDRESS: Final = "Check --base-url or SVC_BASE_URL: it must be the part before /core/v1."
 
 _IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
@@ -131,6 +132,8 @@ def advice(error: BaseException) -> str:
         return _EXECUTION
     if str(getattr(error, "message", "")).startswith("There is no endpoint "):
         return _ADDRESS
+    if str(getattr(error, "message", "")).startswith("There is no payment "):
+        return _PAYMENT
     for name, step in _ADVICE.items():
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and isinstance(error, kind):

@@ -22,8 +22,11 @@ from svcnb.extras import install_command
 
 # Calls that return immediately on an idle machine can take seconds on a busy machine.
 ANSWER_TIMEOUT_S = 60.0
+_CORE = "client"
+"""Name of the packages that every installation has. They belong to no extra."""
 PACKAGES = {
-    "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
+    _CORE: ("click", "httpx", "multiformats", "pydantic"),
+    "crypto": ("pycryptodome",),
     "emulator": ("httptools", "starlette", "uvicorn"),
     "chain": ("eth-account",),
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
@@ -70,7 +73,7 @@ def command(ctx: click.Context, live: str | None, base_url: str | None, as_json:
         if what in bad:
             ctx.exit(code)
     if bad:
-        ctx.exit(ExitCode.PART_MISSING)
+        ctx.exit(ExitCode.TOOL_MISSING)
 
 
 def _lines(finding: Finding) -> str:
@@ -158,7 +161,8 @@ def _packages(extra: str, names: tuple[str, ...]) -> Finding:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        return Finding(extra, good=False, seen=f"without {', '.join(missing)}", fix=f"Run: {install_command(extra)}")
+        command = "pip install svcnb" if extra == _CORE else install_command(extra)
+        return Finding(extra, good=False, seen=f"without {', '.join(missing)}", fix=f"Run: {command}")
     return Finding(extra, good=True, seen=", ".join(seen))
 
 
@@ -169,8 +173,8 @@ def _curve() -> Finding:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SlowSignatures)  # the line already shows it
             name = library().name
-    except ImportError as error:
-        fix = str(error).replace("signatures require", "Run")
+    except ImportError:
+        fix = f"Run: {install_command('curve')}"
         return Finding("signatures", good=False, seen="no secp256k1 library is installed", fix=fix)
     return Finding("signatures", good=True, seen=f"{name} {version(name)}")
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--action", "name", help="Action of the plan; required if the plan has more than one.")
 @click.option(
     "--until-effective",
-    type=float,
+    type=click.FloatRange(0),
     metavar="SECONDS",
     help=("Retry for at most this number of seconds, until a new permission takes effect."),
 )

@@ -25,7 +25,7 @@ _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepali
 
 
 class _Clock:
-    """Estimate of the seconds by which the service's clock is ahead, from the Date headers of responses."""
+    """Estimate of the seconds by which the service's clock is ahead of this machine's, from ``Date`` headers."""
 
     skew: float | None = None
 
@@ -246,7 +246,7 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
     if isinstance(error, httpx.ConnectError):
         unreached = TransportError(f"cannot connect to {where}")
         unreached.unsent = True
-        # A retry is useless on this machine, because no server would start in the meantime.
+        # If the address is on this machine, a retry is useless, because no server would start in the meantime.
         unreached.refused = is_loopback(urlsplit(request.url).hostname or "")
         unreached.hint = (
             "Check that the emulator is running. To start an emulator, run `svcnb emulator`, or use `with "

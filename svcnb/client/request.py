@@ -142,8 +142,8 @@ def encode(body: object) -> bytes:
         raise errors.InvalidArgument(
             f"the arguments of this call cannot be encoded as JSON: {error}",
             hint=(
-                "Use numbers (not NaN), strings, booleans, None, lists and dicts. Pass secret.reveal() to send a "
-                "secret."
+                "Use numbers (not NaN), strings, booleans, None, lists and dicts. Convert a NumPy number with .item(), "
+                "and a time with .isoformat(). Pass secret.reveal() to send a secret."
             ),
         ) from error
 
@@ -254,7 +254,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns the seconds by which the service's clock is ahead, or 0 for a response without a ``Date`` header."""
+    """Returns the seconds by which the service's clock is ahead of this machine's, or 0 without a ``Date`` header."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):

@@ -118,6 +118,12 @@ def test_an_address_without_the_service_is_the_reason_for_a_missing_endpoint(svc
 
 
 @pytest.mark.usefixtures("folder")
+def test_the_hint_for_an_unknown_payment_is_about_payments(svcnb) -> None:
+    missing = svcnb("billing", "confirm", "pi_unknown", "--key-file", "master.key")
+    assert "`svcnb billing top-up` prints" in missing.stderr
+
+
+@pytest.mark.usefixtures("folder")
 def test_explain_prints_commands_that_fix_the_problem(svcnb) -> None:
     refused = svcnb("explain", "action.js", "--key-file", "usage.key").stdout
     create, update = re.findall(r"    svcnb (.*)", refused)[:2]

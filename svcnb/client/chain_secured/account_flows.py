@@ -285,7 +285,9 @@ def hash_number(text: str) -> int:
     try:
         return int.from_bytes(parse_hex(text, 32, "account hash"), "big")
     except (MalformedValue, TypeError, AttributeError) as error:
-        raise InvalidArgument(str(error), hint="Pass account.api_key_hash or mine.api_key_hash.") from None
+        raise InvalidArgument(
+            str(getattr(error, "message", error)), hint="Pass account.api_key_hash or mine.api_key_hash."
+        ) from None
 
 
 def address_of(wallet: AnySigner | str) -> str:

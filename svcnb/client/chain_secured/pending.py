@@ -81,6 +81,7 @@ class PendingMint(Model):
     secret: Secret | None = None
     """The usage key after its creation. The client never displays it."""
 
+    unix_seconds: ClassVar[frozenset[str]] = frozenset({"begun"})
     quiet: ClassVar[frozenset[str]] = frozenset(
         {"arguments", "api_key_hash", "base_url", "begun", "chain_id", "contract_address", "derivation_path", "id"}
     )

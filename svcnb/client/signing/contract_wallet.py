@@ -37,7 +37,10 @@ class ContractWallet(Signer):
         try:
             self._address = checksum_address(address)
         except (MalformedValue, TypeError) as error:
-            raise SigningError(str(error)) from None
+            raise SigningError(
+                getattr(error, "message", str(error)),
+                hint="Pass the address of the deployed contract: 0x and 40 hex digits.",
+            ) from None
         if self._address == self._signer.address:
             raise SigningError(
                 f"{self._address} is the address of the owner, but a contract has its own address",

@@ -13,7 +13,6 @@ from svcnb.client.signing.eth import eth_account, is_local_account
 from svcnb.client.signing.signer import Signer
 from svcnb.client.signing.typed_data import typed_data_digest
 from svcnb.errors import InvalidType
-from svcnb.extras import install_command
 from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 from svcnb.protocol.curve import SECRET_BYTES
 from svcnb.protocol.errors import MalformedValue
@@ -262,8 +261,6 @@ def _or_signing_error(work: Any) -> Any:
         return work()
     except MalformedValue as error:
         raise SigningError(error.message, hint=error.hint) from error
-    except ImportError as error:
-        raise SigningError(str(error), hint=f"Install the missing package: {install_command('chain')}") from error
     except ValueError as error:
         raise SigningError(str(error)) from None
 
