@@ -10,7 +10,7 @@ async function compile() {
   for (const { url } of await cache.keys()) {
     // Scripts of workers stay as they are, because they have the content security policy as a header.
     if (!/\/build\/.*\.js$/.test(new URL(url).pathname)) continue;
-    const response = await fetch(url, { cache: "force-cache" });
+    const response = await fetch(url);
     if (response.ok) await cache.put(url, response);
   }
   await cache.put(new URL("compiled", location.href), new Response());
