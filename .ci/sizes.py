@@ -21,12 +21,12 @@ EXTRAS = {
     "emulator": "the emulator, which runs the service on this machine",
     "lab": "JupyterLab, panels, charts",
     "lint": "the linter for actions",
-    "reports": "reports, which notebooks create on a schedule",
+    "reports": "scheduled reports, which notebooks create",
     "testing": "pytest and nbval, to test your own actions and notebooks",
     "postgres": "the PostgreSQL driver, for several servers that share a database",
     "all": "all extras above, and web3",
     "workshop": "the emulator, JupyterLab, and JupyterHub for a workshop",
-    "cluster": "Dask, for batches and reports on a cluster",
+    "cluster": "Dask, to run batches and reports on a cluster",
 }
 BEGIN, END = "<!-- sizes: written by .ci/sizes.py -->", "<!-- end of sizes -->"
 BYTES_PER_MB = 1_000_000

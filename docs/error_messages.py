@@ -93,21 +93,21 @@ def _of_module(path: Path, name: str) -> Iterator[Message]:
 
 
 def _message(kind: str, call: ast.Call) -> str:
-    texts = [text for argument in call.args[: 2 if kind == "PartMissing" else 1] for text in _texts(argument)]
-    if kind == "PartMissing":
+    texts = [text for argument in call.args[: 2 if kind == "ToolMissing" else 1] for text in _texts(argument)]
+    if kind == "ToolMissing":
         return f"{_VALUE} is missing: {texts[-1]}" if texts else ""
     return " or ".join(text for text in texts if re.search(r"[a-z]{2,}", text))
 
 
 def _fix(kind: str, call: ast.Call, text: str, tree: ast.Module) -> str:
     given = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
-    given += call.args[2:3] if kind == "PartMissing" else []
+    given += call.args[2:3] if kind == "ToolMissing" else []
     for hint in given:
         if known := " or ".join(dict.fromkeys(_texts(hint, tree))):
             return known
     if own := str(getattr(errors().get(kind), "default_hint", "")):
         return own
-    if kind == "PartMissing":
+    if kind == "ToolMissing":
         return "The hint names the command that installs the tool."
     if kind == "ExtraMissing":
         return "Install the extra that the message names."

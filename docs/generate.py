@@ -220,7 +220,7 @@ PARTLY = {
     "/core/v1/svc_action": "imports use only local packages (`action_packages`), not a CDN",
     "/core/v1/billing/create_payment_intent": "the payment processor of the emulator uses play money",
     "/core/v1/billing/confirm_payment": "the emulator checks the payment with its own payment processor",
-    "/api/triggers": "chain events come from the built-in chain, unless an RPC address is set",
+    "/api/triggers": "chain events come from the built-in chain, unless you set an RPC address",
 }
 """Routes whose implementation differs from that of the service, with the difference."""
 
@@ -272,11 +272,11 @@ def _operation(operation: dict[str, Any], state: str, why: str, schemas: dict[st
         if status.startswith("2"):
             parts += _body(f"Response {status}", answer.get("content", {}), schemas)
     failures = [
-        f"{status} {_first_line(answer.get('description'))}".rstrip(".")
+        (status, _first_line(answer.get("description")))
         for status, answer in answers.items()
         if not status.startswith("2")
     ]
-    parts.append("Errors: " + "; ".join(failures) + ".")
+    parts.append(_table(("error status", "cause"), failures))
     return parts
 
 

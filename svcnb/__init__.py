@@ -1,7 +1,7 @@
 """Workbook, toolkit and emulator for the account, key-custody and action-execution service.
 
-The import of this package is fast, because the package imports each name below on first use. If a name needs packages
-that are not installed, the error names the extra that installs them.
+The import of this package is fast, because Python loads the module of a public name only when the name is first used.
+If a name needs packages that are not installed, the error names the extra that installs them.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from svcnb.launch import (
         Emulator,
         EmulatorNotStarted,
-        EmulatorPartMissing,
+        EmulatorToolMissing,
         PortInUse,
         SettingRefused,
         StateFolderUnusable,
@@ -77,8 +77,8 @@ if TYPE_CHECKING:
     from svcnb.protocol.hashes import hashed_cid
     from svcnb.protocol.vocabulary import Vocabulary
     from svcnb.toolkit import exercises
-    from svcnb.tools import PartMissing
-    from svcnb.tools.fetch import PartCorrupt
+    from svcnb.tools import ToolMissing
+    from svcnb.tools.fetch import ToolCorrupt
 
 __all__ = [
     "Action",
@@ -96,7 +96,7 @@ __all__ = [
     "Emulator",
     "EmulatorError",
     "EmulatorNotStarted",
-    "EmulatorPartMissing",
+    "EmulatorToolMissing",
     "EmulatorUnreachable",
     "ExecutorLost",
     "ExtraMissing",
@@ -116,8 +116,6 @@ __all__ = [
     "NotTheApi",
     "OutOfCredit",
     "ParsedCid",
-    "PartCorrupt",
-    "PartMissing",
     "PayloadTooLarge",
     "PaymentFailed",
     "PortInUse",
@@ -132,6 +130,8 @@ __all__ = [
     "SvcnbError",
     "TimedOut",
     "Timeouts",
+    "ToolCorrupt",
+    "ToolMissing",
     "TraceUnavailable",
     "TransportError",
     "TriggersClient",
@@ -167,7 +167,7 @@ _HOME: Final = {
     "Emulator": "svcnb.launch",
     "EmulatorError": "svcnb.control.errors",
     "EmulatorNotStarted": "svcnb.launch",
-    "EmulatorPartMissing": "svcnb.launch",
+    "EmulatorToolMissing": "svcnb.launch",
     "EmulatorUnreachable": "svcnb.control.errors",
     "LocalSigner": _SIGNING,
     "MalformedAddress": "svcnb.protocol.errors",
@@ -177,8 +177,8 @@ _HOME: Final = {
     "MalformedValue": "svcnb.protocol.errors",
     "NotAnEmulator": "svcnb.lessons",
     "ParsedCid": "svcnb.protocol.cid",
-    "PartCorrupt": "svcnb.tools.fetch",
-    "PartMissing": "svcnb.tools",
+    "ToolCorrupt": "svcnb.tools.fetch",
+    "ToolMissing": "svcnb.tools",
     "PortInUse": "svcnb.launch",
     "Retries": "svcnb.client.config",
     "RpcError": "svcnb.client.chain.rpc",
@@ -226,12 +226,24 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     unload(shell)
 
 
+_DEPRECATED: Final = {
+    "EmulatorPartMissing": "EmulatorToolMissing",
+    "PartCorrupt": "ToolCorrupt",
+    "PartMissing": "ToolMissing",
+}
+"""Deprecated names, and the names that replace them."""
+
 if not TYPE_CHECKING:
     # Hidden from type checkers, which would otherwise accept every name.
 
     def __getattr__(name: str) -> Any:
         if name in _SUBPACKAGES:
             return _subpackage(name)
+        if new := _DEPRECATED.get(name):
+            from svcnb.client.renamed import renamed
+
+            renamed(f"svcnb.{name}", f"svcnb.{new}")
+            return getattr(sys.modules[__name__], new)
         if name not in __all__:
             # With `name` and `obj`, Python suggests similar names.
             raise AttributeError(f"module 'svcnb' has no attribute {name!r}", name=name, obj=sys.modules[__name__])

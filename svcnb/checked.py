@@ -1,9 +1,9 @@
 """Decorator that produces clear errors for arguments of the wrong type.
 
-A public function runs without checking its arguments first. If it raises an error of another package, the decorator
-compares the arguments with the annotations. If an argument does not match, the decorator raises `InvalidType` with its
-name. If all arguments match, the error is a defect, and the decorator raises it unchanged. Successful calls are
-therefore not slower, and the annotations remain the only description of the arguments.
+A public function runs without checking its arguments first. If it raises an error from another package, the decorator
+compares the arguments with the annotations. If an argument does not match, the decorator raises `InvalidType`, which
+names the argument. If all arguments match, the error is a defect, and the decorator raises it unchanged. Successful
+calls are therefore not slower, and the annotations remain the only description of the arguments.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from svcnb.errors import InvalidArgument, InvalidType, SvcnbError
 F = TypeVar("F", bound=Callable[..., Any])
 _INT64: Final = 1 << 63
 DEPRECATED = "Deprecated name"
-"""First words of a deprecated method's docstring. The decorator does not wrap such methods, because their warning
-counts frames."""
+"""First words of a deprecated method's docstring. The decorator does not wrap such methods, because an additional stack
+frame changes the location of their warning."""
 
 
 def checked(function: F) -> F:
@@ -82,7 +82,7 @@ class Checked:
 def _explained(function: Callable[..., Any], args: Any, named: Any, error: Exception) -> SvcnbError | None:
     owner, _, name = function.__qualname__.rpartition(".")
     if args and any(owner == kind.__qualname__ for kind in type(args[0]).__mro__):
-        owner = type(args[0]).__qualname__  # the class of the object, not the base class of a method
+        owner = type(args[0]).__qualname__  # name the object's own class, not the base class that defines the method
     called = f"{owner}.{name}".removeprefix(".").removesuffix(".__init__")
     if (found := next(_misfits(function, args, named), None)) is not None:
         name, wanted, given = found
@@ -110,7 +110,7 @@ def _beyond(function: Callable[..., Any], args: Any, named: Any) -> Iterator[str
 
 
 def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tuple[str, str, str]]:
-    """Returns the name, the annotation and the actual type of each argument that does not match."""
+    """Returns the name, the annotation and the actual type of each argument that does not match its annotation."""
     from pydantic import PydanticUserError
 
     signature = inspect.signature(function)
@@ -168,7 +168,7 @@ class _ForTypeCheckers(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         if name in vars(self._module):
-            raise KeyError(name)  # the module itself defines the name
+            raise KeyError(name)  # the name is already defined in the module
         for node in ast.walk(ast.parse(inspect.getsource(self._module))):
             if isinstance(node, ast.ImportFrom) and node.module and any(name == each.name for each in node.names):
                 return getattr(import_module(node.module), name)

@@ -31,8 +31,7 @@ def save(base_url: str, token: str) -> Path | None:
         token: Control token of the emulator.
 
     Returns:
-        Path of the file, for `delete`. None if the file cannot be written, so that other programs do not find the
-        token.
+        Path of the file, for `delete`. None if the file cannot be written. Other programs then cannot find the token.
     """
     try:
         folder = _folder()
@@ -77,7 +76,7 @@ class Found:
 
     The text of the token never appears in a representation or in a variable of the caller. Send the token only to the
     emulator's own address. On another loopback address, for example the first one that ``localhost`` resolves to,
-    another user can listen on the same port.
+    a program of another user can listen on the same port.
     """
 
     __slots__ = ("_base_url", "_token")
@@ -109,7 +108,7 @@ class Found:
 
 
 def find(url: str) -> Found | None:
-    """Returns the control token of an emulator that this user runs on this machine, or None without such an emulator.
+    """Returns the control token of an emulator that this user runs on this machine, or None without one.
 
     Args:
         url: Any URL of the emulator.

@@ -13,7 +13,7 @@ def install_command(extra: str) -> str:
     Args:
         extra: An extra of ``pyproject.toml``, for example ``chain``.
     """
-    from pathlib import Path  # the first CID and the first signature do not need it
+    from pathlib import Path  # imported here, because most commands do not need it
 
     if (Path(__file__).parents[1] / "constraints.txt").is_file():
         return f"pip install -c constraints.txt -e '.[{extra}]' in your clone of this project"

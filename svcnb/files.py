@@ -1,12 +1,70 @@
-"""Atomic file writes. A file is always complete, even if the process ends during a write."""
+"""Atomic file writes, and bounded reads of regular files.
+
+A written file is always complete, even if the process ends during a write.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
+
+MAX_TEXT_FILE_BYTES: Final = 1024 * 1024
+"""Maximum size of a file with settings, a key or a token, in bytes."""
+MAX_FILE_BYTES: Final = 256 * 1024 * 1024
+"""Maximum size of any other file that a command or a function reads into memory, in bytes."""
+
+
+def read_file(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) -> bytes:
+    """Reads a regular file. The function never waits for a pipe, and never reads a device.
+
+    The null device counts as an empty file.
+
+    Args:
+        path: Path of the file.
+        limit: Maximum size of the file in bytes, or None.
+
+    Raises:
+        OSError: The file cannot be read, is not a regular file, or is larger than the limit.
+        ValueError: The path contains a null character.
+    """
+    if os.fspath(path) == os.devnull:
+        return b""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        about = os.fstat(descriptor)
+        if stat.S_ISDIR(about.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError(errno.EINVAL, "the file is a pipe or a device, not a regular file", os.fspath(path))
+        if limit is not None and about.st_size > limit:
+            raise OSError(
+                errno.EFBIG, f"the file has {about.st_size:,} bytes, but at most {limit:,} are allowed", os.fspath(path)
+            )
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
+
+
+def read_text(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) -> str:
+    """Reads a regular file that contains UTF-8 text, like `read_file`. Line endings stay unchanged.
+
+    Args:
+        path: Path of the file.
+        limit: Maximum size of the file in bytes, or None.
+
+    Raises:
+        OSError: The file cannot be read, is not a regular file, or is larger than the limit.
+        UnicodeDecodeError: The file is not UTF-8 text.
+        ValueError: The path contains a null character.
+    """
+    return read_file(path, limit).decode("utf-8")
 
 
 def replace_file(path: Path, content: str | bytes, mode: int = 0o600) -> None:

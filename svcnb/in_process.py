@@ -27,7 +27,7 @@ _apps: dict[str, App] = {}
 _numbers = count(8001)
 
 
-class Answered(NamedTuple):
+class ApplicationResponse(NamedTuple):
     """Response of an application.
 
     Attributes:
@@ -41,7 +41,7 @@ class Answered(NamedTuple):
     content: bytes
 
 
-class Nowhere(ConnectionError):
+class EmulatorNotFound(ConnectionError):
     """No emulator in this page has the address."""
 
 
@@ -105,7 +105,7 @@ def pause(seconds: float) -> None:
 
 async def answer(
     method: str, url: str, headers: Mapping[str, str] | list[tuple[bytes, bytes]], content: bytes, timeout_s: float
-) -> Answered:
+) -> ApplicationResponse:
     """Sends a request to an emulator in this page.
 
     Args:
@@ -116,13 +116,13 @@ async def answer(
         timeout_s: Seconds to wait for the whole response.
 
     Raises:
-        Nowhere: No emulator in this page has the address.
+        EmulatorNotFound: No emulator in this page has the address.
         TimeoutError: The response was not complete after ``timeout_s`` seconds.
     """
     parts = urlsplit(url)
     app = _apps.get(f"{parts.scheme}://{parts.netloc}")
     if app is None:
-        raise Nowhere(f"cannot connect to {parts.scheme}://{parts.netloc}")
+        raise EmulatorNotFound(f"cannot connect to {parts.scheme}://{parts.netloc}")
     fields = headers if isinstance(headers, list) else [(k.lower().encode(), v.encode()) for k, v in headers.items()]
     if not any(name.lower() == b"host" for name, _ in fields):
         fields = [*fields, (b"host", parts.netloc.encode())]
@@ -145,7 +145,7 @@ async def answer(
     exchange = _Exchange(content)
     async with asyncio.timeout(timeout_s):
         await app(scope, exchange.receive, exchange.send)
-    return Answered(exchange.status, exchange.headers, b"".join(exchange.parts))
+    return ApplicationResponse(exchange.status, exchange.headers, b"".join(exchange.parts))
 
 
 class _Exchange:

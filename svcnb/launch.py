@@ -53,11 +53,11 @@ class EmulatorNotStarted(EmulatorError):
         self.log = log
 
 
-class EmulatorPartMissing(EmulatorNotStarted):
+class EmulatorToolMissing(EmulatorNotStarted):
     """An extra, an external tool or a built bundle is missing."""
 
     default_hint = "To see what is missing, run `svcnb doctor`."
-    exit_code = ExitCode.PART_MISSING
+    exit_code = ExitCode.TOOL_MISSING
 
 
 class PortInUse(EmulatorNotStarted):
@@ -68,7 +68,7 @@ class PortInUse(EmulatorNotStarted):
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """The emulator cannot use the state folder or the database. It did not change anything."""
+    """The emulator cannot use the state folder or the database. The emulator did not change the stored data."""
 
     default_hint = "Use another `state` folder, or move this folder."
     exit_code = ExitCode.STATE_UNUSABLE
@@ -82,7 +82,7 @@ class SettingRefused(EmulatorNotStarted):
 
 
 _BY_EXIT_CODE: dict[int, type[EmulatorNotStarted]] = {
-    kind.exit_code: kind for kind in (EmulatorPartMissing, PortInUse, SettingRefused, StateFolderUnusable)
+    kind.exit_code: kind for kind in (EmulatorToolMissing, PortInUse, SettingRefused, StateFolderUnusable)
 }
 
 
@@ -100,7 +100,7 @@ class Emulator(EmulatorControl):
 
     Raises:
         SettingRefused: A setting is unknown or invalid.
-        EmulatorPartMissing: A dependency is not installed.
+        EmulatorToolMissing: A dependency is not installed.
         PortInUse: The port is already in use.
         StateFolderUnusable: This version cannot use the state folder or the database.
         EmulatorNotStarted: The emulator did not start for another reason. The error contains the last lines of its
@@ -118,6 +118,13 @@ class Emulator(EmulatorControl):
         listener: socket.socket | None = None,
         **settings: Unpack[EmulatorSettings],
     ) -> None:
+        if not start_timeout > 0:  # also true for NaN
+            raise InvalidArgument(
+                f"invalid start_timeout={start_timeout}: expected a number of seconds above 0",
+                hint=f"Omit start_timeout to wait up to {START_TIMEOUT_S:g} seconds.",
+            )
+        for name, value in settings.items():
+            _require_text(name, value)
         self._settings = settings
         self._process = _in_page(settings) if IN_PAGE else _Process(_COMMAND, settings, listener)
         # This also runs without a call of stop(): at garbage collection, and when the interpreter exits.
@@ -197,6 +204,25 @@ class Emulator(EmulatorControl):
         """
         self.close()
         self._finalizer()
+
+
+def _require_text(name: str, value: object) -> None:
+    """Rejects bytes, and strings that cannot be part of a file name or be sent to the emulator's process."""
+    for each in value if isinstance(value, (list, tuple)) else [value]:
+        if isinstance(each, (bytes, bytearray)):
+            wrong = f"expected str, got {type(each).__name__}"
+        elif not isinstance(each, (str, os.PathLike)):
+            continue
+        elif "\0" in (text := os.fspath(each)):
+            wrong = "it contains a null character"
+        else:
+            try:
+                os.fsencode(text)
+                continue
+            except UnicodeEncodeError:
+                wrong = "it contains a character that UTF-8 cannot encode (half of a surrogate pair)"
+        shown = "" if name == "control_token" else f"={value!r}"
+        raise SettingRefused(f"invalid setting {name}{shown}: {wrong}", hint=f"Pass a valid string for {name}.")
 
 
 _COMMAND = [sys.executable, "-m", "svcnb", "emulator", "--supervised"]

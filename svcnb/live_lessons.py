@@ -47,7 +47,7 @@ class Live(NamedTuple):
     @property
     def text(self) -> str:
         """Returns the text of the box at the top of the lesson."""
-        cost = f"costs about {self.cents} cents" if self.cents else "costs nothing"
+        cost = f"costs about {self.cents} cents" if self.cents else "is free"
         skipped = f"On a live service, it skips {self.skips}." if self.skips else ""
         parts = [f"This lesson can run on a live service, where it {cost}.", self.needs, skipped]
         return " ".join(filter(None, parts))
@@ -186,7 +186,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
         confirm: Whether the learner agreed to the costs.
 
     Raises:
-        NotConfirmed: The learner has not agreed to the costs. The function sent no paid call.
+        NotConfirmed: The learner has not agreed to the costs. The function sent no call that costs money.
     """
     live = LIVE[name]
     key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you add credit to"

@@ -56,7 +56,7 @@ class Schema(Generic[T]):
             Whether the caller must call `migrate`.
 
         Raises:
-            UnreadableVersion: The state is newer than this svcnb, or older than all migrations.
+            UnreadableVersion: The state is newer than this svcnb, or too old to be migrated.
         """
         if found > self.current:
             reader = f"svcnb {writer} or newer" if writer else "the newer version of svcnb that wrote it"

@@ -115,7 +115,7 @@ def svc_recorded(svc_emulator: EmulatorControl) -> Callable[[Any], Recorded]:
 
 
 def _environment_of(config: Config) -> dict[str, str]:
-    """Returns environment variables that configure a new client like another client.
+    """Returns the environment variables that give a new client the settings of an existing client.
 
     Unset settings are empty strings.
     """

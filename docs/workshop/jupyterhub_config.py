@@ -1,4 +1,4 @@
-"""JupyterHub on one machine, for the learners of a workshop on the same machine (`svcnb workshop start`)."""
+"""JupyterHub for the learners of a workshop that runs on the same machine (`svcnb workshop start`)."""
 
 import os
 import sys

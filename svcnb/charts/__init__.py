@@ -22,8 +22,10 @@ try:
     from svcnb.charts.timeline import run_timeline
     from svcnb.charts.waterfall import trace
 except ModuleNotFoundError as error:
-    if not IN_PAGE:
+    if (error.name or "").startswith("svcnb"):
         raise
+    if not IN_PAGE:
+        raise ExtraMissing(f"svcnb.charts requires the package {error.name}", "lab") from error
     # In a page, the import still succeeds, so that a notebook can run the cells that draw no chart.
     _absent = error.name
     if not TYPE_CHECKING:

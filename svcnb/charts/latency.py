@@ -42,8 +42,8 @@ def latency(
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame. A DataFrame needs the
             columns ``started_at``, ``status`` and ``elapsed`` (seconds), and ``action`` to group the runs by action.
         by: Property that groups the runs.
-        percentiles: Up to four percentiles, each from 0 to 100. A percentile is the shortest duration that this
-            percentage of runs did not exceed.
+        percentiles: Up to four percentiles, each from 0 to 100. The 95th percentile is the shortest
+            duration that 95 % of the runs did not exceed.
         log: Whether the axis is logarithmic.
         zone: Time zone of the axis.
 
@@ -93,7 +93,7 @@ def latency(
 
 
 def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[float]) -> tuple[Array, Array]:
-    """Returns percentiles of each group (nearest rank), and the number of values of each.
+    """Returns percentiles of each group (nearest rank), and the number of values in each group.
 
     The function sorts once, by numbers that combine the group and the value. It processes a million values in 60 ms.
 
@@ -199,7 +199,7 @@ def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:
 
 
 def _rounded(value: float) -> float | None:
-    """Rounds values to four digits. The chart is then smaller and looks the same. None interrupts a line."""
+    """Rounds values to four digits. The chart is then smaller and looks the same. The value None interrupts a line."""
     return None if np.isnan(value) else float(f"{value:.4g}")
 
 

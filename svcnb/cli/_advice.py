@@ -5,11 +5,20 @@ The hints of the client contain Python code. The hints in this module contain co
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
 from typing import Final
 
 _KEY: Final = "Pass a key with --key-file FILE, or set SVC_API_KEY"
-_APPROVAL: Final = "Get a token approved with `svcnb triggers authorize FILE`. Then pass --token-file FILE."
+_APPROVAL: Final = (
+    "To get an approved token, run `svcnb triggers authorize FILE`. Then pass FILE with --token-file, or with "
+    "--triggers-token-file for `svcnb plan` and `svcnb apply`."
+)
+_NEW_ACCOUNT: Final = "To create an account, run `svcnb chain-secured create NAME --wallet-key-file FILE`"
+_CONVERSION: Final = "To convert an account in API mode, run `svcnb account convert --wallet-key-file FILE`"
+_PAYMENT: Final = "Check the id of the payment, which `svcnb billing top-up` prints."
+_ADDRESS: Final = "Check --base-url or SVC_BASE_URL: it must be the part before /core/v1."
 
 _IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
 
@@ -20,16 +29,89 @@ _ADVICE: Final = {
         f"{_KEY}. To create an account, run `svcnb account create NAME --save FILE`. A deleted key is no longer valid."
     ),
     "OutOfCredit": "Add credit with `svcnb billing top-up 500`. To see the balance, run `svcnb billing balance`.",
-    "Forbidden": (
-        "To see what is missing and how to fix it, run `svcnb explain ACTION`. A new permission takes a few seconds "
-        "to take effect: use `svcnb run --until-effective 60`."
-    ),
+    "Forbidden": "Use the account key, or a usage key with this permission. To see the permissions of the keys, run "
+    "`svcnb keys list`.",
     "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
     "wallets list` or `svcnb actions list`.",
     "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
     "TimedOut": "Try again: the service may be busy.",
-    "NotTheApi": "Check --base-url or SVC_BASE_URL: it must be the part before /core/v1.",
+    "NotTheApi": _ADDRESS,
     "PaymentFailed": "Start a new payment: `svcnb billing top-up CENTS`.",
+}
+_EXECUTION: Final = (
+    "To see what is missing and how to fix it, run `svcnb explain ACTION`. A new permission takes a few seconds "
+    "to take effect: use `svcnb run --until-effective 60`."
+)
+
+# Replaces Python in hints for specific cases. Each pattern is a regular expression.
+_COMMANDS: Final = (
+    (r"Pass a name: .*", "Pass a name that is not empty."),
+    (r"Pass the account key: svc\..*", "Pass the account key with --key-file FILE, or set SVC_API_KEY."),
+    (r"Pass a key: svc\.explain.*", f"{_KEY}."),
+    (r"Check the key: svc\.with_key\(\.\.\.\), or SVC_API_KEY\.", "Check the key in --key-file or SVC_API_KEY."),
+    (r"Pass svcnb\.Action\(source\), its CID \(Qm\.\.\.\) or the source text", "Pass a source file or a CID (Qm...)"),
+    (r"Pass a Wallet or its address (\(.*?\))\.(.*) The id of a wallet is not its address\.", r"Pass an address \1.\2"),
+    (r"Pass a Group, its number, .*", "Pass the number of a group, for example 7."),
+    (r"Pass a signer, or an address: ", "Pass an address: "),
+    (r"Pass the Payment that top_up returned, or its id\.", "Pass the id of the payment."),
+    (r"Pass account\.api_key_hash or .*", "Pass the api_key_hash that `svcnb chain-secured open` prints."),
+    (r"(?:Create an account: |To create an account, call )svc\.chain_secured\.create\(owner, name\)", _NEW_ACCOUNT),
+    (r"(?:Or convert|To convert) an account in API mode(?:: |, call )svc\.accounts\.convert\(owner\)", _CONVERSION),
+    (r"svc\.chain_secured\.open\(owner\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
+    (r"svc\.chain_secured\.pending\(\)", "`svcnb chain-secured pending`"),
+    (r"svc\.chain_secured\.resume\('(.*?)', owner\)", r"`svcnb chain-secured resume \1 --wallet-key-file FILE`"),
+    (r" (?:To delete the record, call|Or delete its record:) svc\.chain_secured\.delete_pending\(.*?\)\.", ""),
+    (r" To only read the account, call svc\.chain_secured\.look\(api_key_hash\)\.", ""),
+    (r": svc\.chain_secured\.drift\(\) compares.*?\.", "."),
+    (r"Call svc\.chain_secured\.drift\(\) .*?\. ", ""),
+    (r"svc\.chain_secured\.look\('(.*?)'\)", r"`svcnb account audit \1`"),
+    (r"mine\.describe\(\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
+    (r", or add this permission to the usage key: mine\..*", "."),
+    (r"(?:svc|mine)\.usage_keys\.list\(\)", "`svcnb keys list`"),
+    (r"(?:svc|mine)\.(groups|wallets|actions)\.list\(\)", r"`svcnb \1 list`"),
+    (r"(?:svc|mine)\.groups\.contents\((.*?)\)", lambda found: f"`svcnb groups show {found[1].upper()}`"),
+    (r"svc\.groups\.add_(action|wallet)\b", r"`svcnb groups add-\1`"),
+    (r"(?:svc|mine)\.actions\.register\(action, name=\.\.\.\)", "`svcnb actions register FILE --name NAME`"),
+    (
+        r"Pass the action or its source: svcnb\.Action\(source\)\.cid is version 0\.",
+        "Pass the source file, or the CID that `svcnb cid FILE` prints.",
+    ),
+    (r"svc\.billing\.top_up\((.*?)\)", r"`svcnb billing top-up \1`"),
+    (r"svc\.billing\.balance\(\)", "`svcnb billing balance`"),
+    (r"svc\.billing\.wait\(payment\) again", "`svcnb billing confirm PAYMENT`"),
+    (r"svcnb\.cid\(source\)", "`svcnb cid FILE`"),
+    (r"triggers\.list\(\)", "`svcnb triggers list`"),
+    (r"triggers\.runs\(trigger\)", "`svcnb triggers runs TRIGGER`"),
+    (r"Pass triggers_url=\.\.\., or set SVC_TRIGGERS_URL\..*", "Pass --triggers-url URL, or set SVC_TRIGGERS_URL."),
+    (r"emu\.faucet\(address\)", "`svcnb emulator faucet ADDRESS`"),
+    (r", or use `with svcnb\.Emulator\(\).*", "."),
+    (r", or with svcnb\.Emulator\(\)", ""),
+    (r" In Python, use `with svcnb\.Emulator\(\).*", ""),
+    (
+        r"Send GET /_emulator/snapshots to list the snapshots",
+        "To list the snapshots, run `svcnb emulator snapshot list`",
+    ),
+    (r"Pass base_url=URL \(--base-url on the command line\)", "Pass --base-url URL"),
+    (r": (?:svcnb\.Client\()?rpc_url=\.\.\.\)?, or (?:set )?SVC_RPC_URL", " with SVC_RPC_URL"),
+    (r"svc\.node\.chain_config\(\) returns", "`svcnb doctor` shows"),
+    (r" svc\.node\.limits\(\) returns the limits of one execution\.", ""),
+    (r"svc\.node\.version\(\) or ", ""),
+    (r", or pass one: History\(path\)", ""),
+    (r"Workshop\.add\(name\) or ", ""),
+    (r"Pass an authorized client: plan\(.*", "Pass the file of an approved token with --triggers-token-file."),
+    (r"Pass a destination for the secrets: apply\(.*", "Pass a file for the secrets with --secrets FILE."),
+    (r"Pass the file or the dictionary with the secret: apply\(.*", "Pass the file with the secret: --secrets FILE."),
+    (r"(?:, or pass )?a different file: state=\.\.\.", " a different file with --state"),
+    (r", or the path of a new file: state=\.\.\.", ", or the path of a new file, with --state."),
+    (r"as a new version: release\(.*\)\.", "as a new version with --version."),
+    (r"\b([Cc])all (?=`svcnb )", lambda found: "Run " if found[1] == "C" else "run "),
+    (r"repeat the call\.", "run the command again."),
+)
+
+_SHORT_OPTIONS: Final = {"actions": "--action", "wallets": "--wallet", "execute_in_groups": "--execute-in-group"}
+_VERBS: Final = {"wallets.create", "groups.create", "groups.add_action", "groups.add_wallet", "usage_keys.create"} | {
+    "usage_keys.update",
+    "billing.top_up",
 }
 
 
@@ -44,13 +126,55 @@ def advice(error: BaseException) -> str:
     """
     own = str(getattr(error, "hint", ""))
     if own != getattr(type(error), "default_hint", "") and not any(said in own for said in _IN_PYTHON):
-        return own
+        return in_commands(own)
     errors = sys.modules.get("svcnb.client.errors")
+    if own and own == getattr(errors, "EXECUTION_HINT", ""):
+        return _EXECUTION
+    if str(getattr(error, "message", "")).startswith("There is no endpoint "):
+        return _ADDRESS
+    if str(getattr(error, "message", "")).startswith("There is no payment "):
+        return _PAYMENT
     for name, step in _ADVICE.items():
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and isinstance(error, kind):
             return _APPROVAL if name == "Unauthorized" and _is_about_a_token(error) else step
-    return own
+    return in_commands(own)
+
+
+def in_commands(hint: str) -> str:
+    """Returns a hint of the client with commands instead of Python code."""
+    for pattern, command in _COMMANDS:
+        hint = re.sub(pattern, command, hint)
+    return hint
+
+
+def repair_commands(code: str) -> str:
+    """Returns the Python code of a repair as commands, one per line. Code without a command stays unchanged.
+
+    A name in upper case, such as ``GROUP``, is the value that the previous command prints.
+    """
+    return "\n".join(map(_command, code.splitlines()))
+
+
+def _command(line: str) -> str:
+    statement = ast.parse(line).body[0]
+    call = getattr(statement, "value", None)
+    if not isinstance(call, ast.Call):
+        return line
+    verb = ast.unparse(call.func).partition(".")[2]
+    if verb not in _VERBS or not {option.arg for option in call.keywords} <= set(_SHORT_OPTIONS):
+        return line
+    words = [*verb.replace("usage_keys", "keys").replace("_", "-").split("."), *map(_word, call.args)]
+    for option in call.keywords:
+        for value in getattr(option.value, "elts", ()):
+            words += [_SHORT_OPTIONS[str(option.arg)], _word(value)]
+    return " ".join(["svcnb", *words])
+
+
+def _word(value: ast.expr) -> str:
+    import shlex
+
+    return value.id.upper() if isinstance(value, ast.Name) else shlex.quote(str(ast.literal_eval(value)))
 
 
 def _is_about_a_token(error: BaseException) -> bool:

@@ -104,7 +104,7 @@ def status(url: str | None, every: bool, as_json: bool) -> None:
         state = _control(address).state()
         row: dict[str, Any] = {"address": address, "pid": _pid(address), "now": state["clock"]["now"]}
         rows.append(row | ({"state": state} if as_json else _brief(state)))
-    show(rows, as_json=as_json)
+    show(rows, as_json=as_json, columns=("address", "pid", "now", "state"))
 
 
 def _brief(state: dict[str, Any]) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def fault(
     if clear:
         faults.clear()
     elif part is None:
-        show(control.state()["faults"], as_json=as_json)
+        show(control.state()["faults"], as_json=as_json, columns=("part", "status", "delay_ms", "times"))
     elif until_cleared:
         faults.until_cleared(part, status=code, delay=delay)
     else:
@@ -207,7 +207,7 @@ def fault(
 @output_options
 @_with_emulator
 def faucet(control: EmulatorControl, address: str, wei: int | None, *, as_json: bool) -> None:
-    """Add ETH to an ADDRESS on the emulator's chain, and print the added amount in wei."""
+    """Add ETH to the wallet at ADDRESS on the emulator's chain, and print the added amount in wei."""
     added = control.faucet(address, wei)
     show({"wei": str(added)} if as_json else added, as_json=as_json)
 
@@ -233,7 +233,7 @@ def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> 
 def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: bool) -> None:
     """Save, restore, delete or list snapshots of the complete state (the database and the chain)."""
     if verb == "list":
-        show(control.snapshots(), as_json=as_json)
+        show(control.snapshots(), as_json=as_json, columns=("name", "taken_at"))
         return
     if name is None:
         raise click.UsageError(f"`snapshot {verb}` requires a NAME: add the name of the snapshot.")

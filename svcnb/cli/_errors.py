@@ -61,9 +61,10 @@ def explain(error: BaseException) -> Explanation | None:
         return Explanation(_invalid(error), "To list the settings, run `svcnb emulator --help`.", ExitCode.USAGE)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
-        return Explanation(f"{where}: {error.strerror}", _FILE_HINT, ExitCode.FAILED)
+        hint = _REGULAR_FILE_HINT if error.errno in (errno.EINVAL, errno.EFBIG) else _FILE_HINT
+        return Explanation(f"{where}: {error.strerror}", hint, ExitCode.FAILED)
     if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
-        return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.PART_MISSING)
+        return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.TOOL_MISSING)
     return _full_disk(error)
 
 
@@ -115,8 +116,13 @@ def _unknown(name: str) -> str:
 
 _FILE_HINT = "Check that the file exists, that you can read and write it, and that the disk has free space."
 
+_REGULAR_FILE_HINT = (
+    "Pass a regular file below the size limit. For the output of another program, save the output in a file, or pass - "
+    "if the command reads standard input."
+)
+
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Error numbers of a write above the space of the disk or of the user. Such an error does not name the file."""
+"""Error numbers of a write that exceeds the free disk space or the quota. Such an error does not name the file."""
 
 _EXTRAS = ("emulator", "chain", "lab", "lint", "reports")
 """Extras that a hint can suggest, smallest first."""

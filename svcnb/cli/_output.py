@@ -58,19 +58,20 @@ def quiet() -> bool:
     return context is not None and bool(context.meta.get(_QUIET))
 
 
-def show(value: object, *, as_json: bool, text: str | None = None) -> None:
+def show(value: object, *, as_json: bool, text: str | None = None, columns: Sequence[str] = ()) -> None:
     """Prints a result in the selected format.
 
     Args:
         value: A model, a mapping, a list of them, or a plain value.
         as_json: Whether to print one JSON document, or CSV with the option ``--output csv``.
         text: Text to print instead of a table. With an empty string, the function does not print anything.
+        columns: Header of the CSV output of an empty list. A `Listing` does not need this argument.
     """
     plain = jsonable(value)
     if as_json:
         context = click.get_current_context(silent=True)
         if context is not None and context.meta.get(_FORMAT) == "csv":
-            _write_csv(plain)
+            _write_csv(plain, columns or list(getattr(getattr(value, "kind", None), "model_fields", ())))
         else:
             click.echo(json_text(plain, indent=2))
     elif quiet():
@@ -199,14 +200,15 @@ def _identifier(entry: Any) -> str:
     return _line(entry) if name is None else _line(entry[name])
 
 
-def _write_csv(plain: Any) -> None:
+def _write_csv(plain: Any, columns: Sequence[str]) -> None:
     import csv
     import io
 
     entries = plain if isinstance(plain, list) else [plain]
     rows = [entry if isinstance(entry, dict) else {"value": entry} for entry in entries]
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    names = list(dict.fromkeys(name for row in rows for name in row)) or columns
+    writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: _csv_cell(entry) for name, entry in row.items()} for row in rows)
     click.echo(text.getvalue(), nl=False)

@@ -8,7 +8,7 @@ from svcnb.exit_codes import ExitCode
 # test checks.
 COMMANDS: dict[str, str] = {
     "account": "Create, show, convert and transfer accounts.",
-    "actions": "Register actions and add them to groups.",
+    "actions": "List, register and delete actions.",
     "apply": "Change the account to match its description file.",
     "billing": "Show the credit, and add credit.",
     "chain-secured": "Open and audit ChainSecured accounts, and create wallets and keys.",

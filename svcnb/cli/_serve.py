@@ -121,7 +121,7 @@ def _ensure_anvil() -> None:
 
     try:
         tools.anvil()
-    except tools.PartMissing:
+    except tools.ToolMissing:
         if "SVC_ANVIL" in os.environ:
             raise
         from svcnb.tools.fetch import fetch_anvil

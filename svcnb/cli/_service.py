@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 import click
 
+from svcnb.files import MAX_FILE_BYTES, MAX_TEXT_FILE_BYTES, read_file
 from svcnb.protocol.nesting import parse
 
 
@@ -76,6 +77,26 @@ def _set(values: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
+def read_input(file: Path, limit: int = MAX_FILE_BYTES) -> bytes:
+    """Reads a regular file or, if its path is ``-``, standard input.
+
+    Raises:
+        click.BadParameter: Standard input has more bytes than the limit.
+        OSError: The file cannot be read, is not a regular file, or is larger than the limit.
+    """
+    if str(file) != "-":
+        return read_file(file, limit)
+    content = bytearray()
+    while part := sys.stdin.buffer.read(_PART_BYTES):
+        content += part
+        if len(content) > limit:
+            raise click.BadParameter(f"standard input has more than {limit:,} bytes. Pass a shorter input.")
+    return bytes(content)
+
+
+_PART_BYTES = 64 * 1024
+
+
 def read_secret(file: Path) -> str:
     """Reads a secret from a file, without the line ending. ``-`` means standard input.
 
@@ -83,7 +104,7 @@ def read_secret(file: Path) -> str:
         click.BadParameter: The file is empty, or is not text. The message does not contain any part of the file.
     """
     try:
-        text = (sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")).strip()
+        text = read_input(file, MAX_TEXT_FILE_BYTES).decode("utf-8").strip()
     except UnicodeDecodeError:
         raise click.BadParameter(f"{file} is not UTF-8 text. Pass a file that contains only the secret.") from None
     if not text:
@@ -122,7 +143,7 @@ def read_source(file: Path) -> str:
         click.BadParameter: The file is empty, or is not UTF-8 text.
     """
     # Read bytes, because a changed line ending would change the CID.
-    source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    source = read_input(file)
     try:
         text = source.decode("utf-8")
     except UnicodeDecodeError as error:

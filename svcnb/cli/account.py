@@ -157,7 +157,7 @@ def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
     The chain is public, so the command needs no key and no wallet.
     """
     entries = service.chain_secured.look(api_key_hash).audit()
-    show([entry.shown() if as_json else entry.summary() for entry in entries], as_json=as_json)
+    show(entries if as_json else [entry.summary() for entry in entries], as_json=as_json)
 
 
 def _confirmed(work: Callable[[bool], Any], *, yes: bool) -> Any:

@@ -9,6 +9,7 @@ import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._service import with_service
+from svcnb.files import read_file
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -25,12 +26,12 @@ def cid_or_file(text: str) -> str:
         return text
     from svcnb.protocol.cid import cid
 
-    return cid(path.read_bytes())
+    return cid(read_file(path))
 
 
 @click.group("actions", cls=CommandGroup)
 def command() -> None:
-    """Register actions and add them to groups.
+    """List, register and delete actions.
 
     ACTION is a CID or a source file. The command computes the CID of a file locally.
     """

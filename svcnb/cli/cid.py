@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from svcnb.cli._output import examples, output_options, show
+from svcnb.cli._service import read_input
 
 
 @click.command(
@@ -39,7 +39,7 @@ def command(file: Path, expect: str | None, as_json: bool) -> None:
         rows = [{"name": name, "cid": found, "hashed_cid": hashed_cid(found)} for name, found in cids.items()]
         show(rows if as_json else [{"name": row["name"], "cid": row["cid"]} for row in rows], as_json=as_json)
         return
-    source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    source = read_input(file)
     found = cid(source)
     if expect is not None and not parse_cid(expect).identifies(source):
         raise InvalidArgument(

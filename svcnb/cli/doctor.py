@@ -22,8 +22,11 @@ from svcnb.extras import install_command
 
 # Calls that return immediately on an idle machine can take seconds on a busy machine.
 ANSWER_TIMEOUT_S = 60.0
+_CORE = "client"
+"""Name of the packages that every installation has. They belong to no extra."""
 PACKAGES = {
-    "client": ("click", "httpx", "multiformats", "pycryptodome", "pydantic"),
+    _CORE: ("click", "httpx", "multiformats", "pydantic"),
+    "crypto": ("pycryptodome",),
     "emulator": ("httptools", "starlette", "uvicorn"),
     "chain": ("eth-account",),
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
@@ -55,9 +58,9 @@ def command(ctx: click.Context, live: str | None, base_url: str | None, as_json:
     """Check versions, external tools, ports and the service.
 
     The command checks the service that --base-url, --profile, SVC_BASE_URL or the configuration file selects. The exit
-    code is 3 if a requirement of the emulator is missing, 2 if the configuration is wrong, and 6 if the service does
-    not respond. With --live, the command checks only that service, including its clock. The exit code is then 1 if a
-    call would fail. With --quiet, the command prints only the names of failed checks. The command does not change
+    code is 3 if a requirement of the emulator is missing. It is 2 if the configuration is wrong, and 6 if the service
+    does not respond. With --live, the command checks only that service, including its clock. The exit code is then 1
+    if a call would fail. With --quiet, the command prints only the names of failed checks. The command does not change
     anything and does not send a key.
     """
     if live is not None:
@@ -70,7 +73,7 @@ def command(ctx: click.Context, live: str | None, base_url: str | None, as_json:
         if what in bad:
             ctx.exit(code)
     if bad:
-        ctx.exit(ExitCode.PART_MISSING)
+        ctx.exit(ExitCode.TOOL_MISSING)
 
 
 def _lines(finding: Finding) -> str:
@@ -80,13 +83,13 @@ def _lines(finding: Finding) -> str:
 
 def _compare(url: str, *, as_json: bool) -> ExitCode:
     from svcnb.client import Client
-    from svcnb.toolkit.drift import live_drift, recorded_drift
+    from svcnb.toolkit.drift import Drift, live_drift, recorded_drift
 
     with Client(url) as service:
         found = [*live_drift(service.with_key(None)), *recorded_drift(url, service.vocabulary)]
     breaks = sum(each.severity == "breaks" for each in found)
     told = [*map(str, found), f"Differences that break calls: {breaks}. Other differences: {len(found) - breaks}."]
-    show(list(found), as_json=as_json, text="\n".join(told))
+    show(list(found), as_json=as_json, columns=list(Drift.model_fields), text="\n".join(told))
     return ExitCode.FAILED if breaks else ExitCode.OK
 
 
@@ -158,7 +161,8 @@ def _packages(extra: str, names: tuple[str, ...]) -> Finding:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        return Finding(extra, good=False, seen=f"without {', '.join(missing)}", fix=f"Run: {install_command(extra)}")
+        command = "pip install svcnb" if extra == _CORE else install_command(extra)
+        return Finding(extra, good=False, seen=f"without {', '.join(missing)}", fix=f"Run: {command}")
     return Finding(extra, good=True, seen=", ".join(seen))
 
 
@@ -169,8 +173,8 @@ def _curve() -> Finding:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SlowSignatures)  # the line already shows it
             name = library().name
-    except ImportError as error:
-        fix = str(error).replace("signatures require", "Run")
+    except ImportError:
+        fix = f"Run: {install_command('curve')}"
         return Finding("signatures", good=False, seen="no secp256k1 library is installed", fix=fix)
     return Finding("signatures", good=True, seen=f"{name} {version(name)}")
 
@@ -180,7 +184,7 @@ def _deno() -> Finding:
 
     try:
         binary = tools.deno()
-    except tools.PartMissing as missing:
+    except tools.ToolMissing as missing:
         return Finding("deno", good=False, seen=missing.detail, fix=missing.hint)
     said = _said(binary, "--version")
     if said.split()[1:2] != [tools.DENO_VERSION]:
@@ -193,7 +197,7 @@ def _anvil() -> Finding:
 
     try:
         binary = tools.anvil()
-    except tools.PartMissing as missing:
+    except tools.ToolMissing as missing:
         return Finding("anvil", good=False, seen=missing.detail, fix=missing.hint)
     return Finding("anvil", good=True, seen=f"{_said(binary, '--version')} at {binary}")
 

@@ -27,7 +27,7 @@ chain_id and pid. If the output is not a terminal, it also contains control_toke
 machine find the control token automatically. SIGTERM or Ctrl-C stops the emulator.
 The commands below control an emulator that runs in another terminal.
 
-Every option can also be set in the environment: {ENVIRONMENT_PREFIX} and the upper-case name, for example
+Every option can also be set in the environment: {ENVIRONMENT_PREFIX} and the uppercase name, for example
 {ENVIRONMENT_PREFIX}STARTER_CREDITS.
 """
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from svcnb.cli._advice import repair_commands
 from svcnb.cli._output import examples, output_options, quiet, show
 from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
@@ -27,11 +28,13 @@ def command(
 ) -> None:
     """Explain why a key can or cannot run an action.
 
-    ACTION is a CID or a source file. The output shows what is missing, and Python code that fixes it. The command is
-    free. The exit code is 1 if the service would reject the run.
+    ACTION is a CID or a source file. The output shows what is missing, and the commands that fix it. With --json, it
+    contains Python code instead. The command is free. The exit code is 1 if the service would reject the run.
     """
     explanation = service.explain(key_hash, cid_or_file(action), wallet)
+    repairs = [each.model_copy(update={"code": repair_commands(each.code)}) for each in explanation.repairs]
+    text = repr(explanation.model_copy(update={"repairs": tuple(repairs)}))
     missing = [explanation.missing] if explanation.missing else []
-    show(missing if quiet() else explanation, as_json=as_json, text=repr(explanation))
+    show(missing if quiet() else explanation, as_json=as_json, text=text)
     if not explanation.allowed:
         ctx.exit(ExitCode.FAILED)

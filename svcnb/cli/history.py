@@ -57,7 +57,7 @@ def list_(limit: int, status: Literal["success", "failed"] | None, since: str | 
         }
         for run in runs
     ]
-    show(list(runs) if as_json else short, as_json=as_json)
+    show(runs if as_json else short, as_json=as_json)
 
 
 @command.command("spend")
@@ -76,7 +76,7 @@ def spend(by: By, since: str | None, as_json: bool) -> None:
 
     rows = History().spend(by, since=since)
     short = [{"name": row.name or "-", "runs": row.runs, "failed": row.failed, "cents": row.cost_cents} for row in rows]
-    show(list(rows) if as_json else short, as_json=as_json)
+    show(rows if as_json else short, as_json=as_json)
 
 
 @command.command("clear")
@@ -95,7 +95,7 @@ def clear(*, yes: bool) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @output_options
 def merge(files: tuple[Path, ...], as_json: bool) -> None:
-    """Add the records of other machines to this one.
+    """Add the records of other machines to the record of this machine.
 
     FILES are history files from other machines. The command does not change them. You can repeat the command, because
     it never adds a run twice.

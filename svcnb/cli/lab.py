@@ -49,8 +49,8 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     emulator with fixed keys and a fixed time, so that its outputs match the saved ones.
 
     In a workshop (SVC_WORKSHOP_URL is set), notebooks use the emulators that the workshop server runs for this learner.
-    If the server runs none, lessons start their own. The copy of the lessons contains no solutions. Lessons download
-    the solutions after the instructor has unlocked them.
+    If the server runs no emulators, lessons start their own. The copy of the lessons contains no solutions. Lessons
+    download the solutions after the instructor has unlocked them.
 
     With --workbench, JupyterLab opens a notebook of one cell, which shows accounts, actions, permissions, runs and
     triggers as panels. Its default folder is ./svcnb-workbench.

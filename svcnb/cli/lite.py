@@ -1,4 +1,4 @@
-"""Command ``svcnb lite``, which builds and serves the workbook as a static site."""
+"""Command ``svcnb lite``, which builds and serves the lessons as a static site."""
 
 from __future__ import annotations
 

@@ -6,12 +6,14 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from svcnb.cli._output import examples, show
+from svcnb.errors import ExtraMissing
 from svcnb.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -95,6 +97,8 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
     if options["listed"] or name is None:
         _list(name, as_json=options["as_json"])
         return
+    if find_spec("papermill") is None:
+        raise ExtraMissing("reports require papermill", "reports")
     from svcnb.reports.kernel import skip_iri_grammar
 
     skip_iri_grammar()  # this process runs only this command

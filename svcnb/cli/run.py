@@ -9,6 +9,7 @@ import click
 
 from svcnb.cli._output import examples, json_text, output_options, show
 from svcnb.cli._service import read_source, with_service
+from svcnb.files import read_text
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--action", "name", help="Action of the plan; required if the plan has more than one.")
 @click.option(
     "--until-effective",
-    type=float,
+    type=click.FloatRange(0),
     metavar="SECONDS",
     help=("Retry for at most this number of seconds, until a new permission takes effect."),
 )
@@ -65,7 +66,7 @@ def command(
 
 
 def _of_plan(file: Path, name: str | None) -> Action | str:
-    """Returns an action of a plan, or the CID of the action.
+    """Returns an action of a plan, or only its CID if the plan does not contain the source.
 
     Raises:
         click.UsageError: The plan does not contain the action, or contains several actions although the name is
@@ -88,7 +89,7 @@ def _of_plan(file: Path, name: str | None) -> Action | str:
 
 def _parsed(params: str) -> object:
     try:
-        text = Path(params[1:]).read_text(encoding="utf-8") if params.startswith("@") else params
+        text = read_text(params[1:]) if params.startswith("@") else params
         return parse(text)
     except OSError as error:
         raise click.BadParameter(f"{params[1:]}: {error.strerror}.", param_hint="--params") from None

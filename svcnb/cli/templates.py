@@ -37,7 +37,7 @@ def check(ctx: click.Context, registry: Path, as_json: bool) -> None:
         f"All templates ({len(templates)}) and derived actions ({len(templates.derived())}) are unchanged since "
         "their release."
     )
-    show([{"problem": line} for line in wrong], as_json=as_json, text="\n".join(wrong) or good)
+    show([{"problem": line} for line in wrong], as_json=as_json, text="\n".join(wrong) or good, columns=("problem",))
     if wrong:
         ctx.exit(ExitCode.FAILED)
 
@@ -70,4 +70,4 @@ def list_(registry: Path, as_json: bool) -> None:
 
     derived = Templates(registry).derived()
     short = [{"name": each.name, "template": each.template, "cid": each.cid} for each in derived]
-    show(list(derived) if as_json else short, as_json=as_json)
+    show(derived if as_json else short, as_json=as_json)

@@ -149,7 +149,7 @@ def create(
 ) -> None:
     """Create a trigger that runs the action in FILE, with its own group and its own execute-only key.
 
-    This costs two cents. The service's key must be the account key.
+    This costs two cents. The command needs the account key.
     """
     settings = {"cron": cron} if cron is not None else _parsed(config or "{}", "--config")
     made = triggers.create_for(

@@ -109,6 +109,10 @@ def start(
     from svcnb.workshop.hub import SERVER_FILE
     from svcnb.workshop.roster_file import read_roster
 
+    if not all(given.strip() for given in learners):
+        raise click.BadParameter(
+            "a learner has an empty name. Pass a name or an e-mail address.", param_hint="LEARNERS"
+        )
     everyone: list[Entry] = []
     for given in [*learners, *([str(from_file)] if from_file else [])]:  # check this before the first write
         is_file = given.lower().endswith(_ROSTERS) or (from_file is not None and given == str(from_file))
@@ -144,7 +148,7 @@ def board(folder: Path, as_json: bool) -> None:
     found = _ask(folder, "GET", "/progress")
     columns = 6  # omit the lessons, which the page shows
     rows = [dict(zip(found["heads"][:columns], row, strict=False)) for row in found["rows"]]
-    show(found["learners"] if as_json else rows, as_json=as_json)
+    show(found["learners"] if as_json else rows, as_json=as_json, columns=("name", "display", "email"))
 
 
 @command.command("export", epilog=examples("svcnb workshop export progress.csv"))

@@ -61,8 +61,8 @@ class _Results(Sequence[Outcome]):
         self._run = run
         self._concurrency = concurrency
         self._progress = progress
-        to_dict = getattr(params, "to_dict", None)  # a method of DataFrames
-        rows: Any = params if to_dict is None else to_dict("records")
+        # Only DataFrames have columns. Their conversion also replaces NumPy values with Python values.
+        rows: Any = params.to_dict("records") if hasattr(params, "columns") and hasattr(params, "to_dict") else params
         # Reject dictionaries and strings, because the batch would iterate over their keys or characters.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
             raise InvalidArgument(
@@ -125,7 +125,9 @@ class _Results(Sequence[Outcome]):
         rows = self.outcomes
         index = pd.Index([outcome.index for outcome in rows], name="run")
         frame = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows], columns=columns, index=index)
-        return frame.astype({"ok": "bool", "elapsed": "float64", "cost_cents": "int64"})
+        types = {"ok": "bool", "elapsed": "float64", "cost_cents": "int64"}
+        # pandas determines the types of strings from the rows, which an empty batch does not have.
+        return frame.astype(types if rows else types | dict.fromkeys(("logs", "error", "request_id"), "str"))
 
     @overload
     def __getitem__(self, index: int) -> Outcome: ...

@@ -1,4 +1,4 @@
-"""File in which a batch saves each outcome immediately, one per line, so that outcomes survive a killed process."""
+"""File in which a batch saves each outcome immediately, one per line, so that a killed process loses no outcome."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import IO, Any, Final
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.outcomes import Outcome
 from svcnb.client.request import encode
+from svcnb.files import read_text
 from svcnb.protocol.nesting import parse
 
 FORMAT: Final = "svcnb batch 1"
@@ -42,7 +43,7 @@ class BatchFile:
         """Yields the saved outcomes."""
         if not self.path.exists():
             return
-        lines = self.path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(self.path, limit=None).splitlines()
         if not lines:
             return
         if (header := _json(lines[0])) != self._header:

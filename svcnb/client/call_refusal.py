@@ -57,7 +57,7 @@ _KEYWORDS: Final[dict[str, str]] = {
     "cid_hashes_permitted": "actions",
     "pkp_ids_permitted": "wallets",
 }
-"""The client's names for fields of the body that are not permissions. Permissions have the same names in both."""
+"""The client's names for fields of the body that are not permissions. The names of permissions do not differ."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
     Args:
         config: Settings with the rejected key. Any key can read its account.
         call: The call.
-        clock_skew: Number of seconds by which the service's clock is ahead.
+        clock_skew: Number of seconds by which the service's clock is ahead of this machine's.
     """
     key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
     _, unix = yield from now()
@@ -124,7 +124,7 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
 
 def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: bool) -> tuple[Missing, str, list[Repair]]:
     if not managed:
-        says = "the owner makes the change on the chain, which costs gas but no credit"
+        says = "the owner makes the change on chain, which costs gas but no credit"
         reason = "a wallet owns the account, and the contract accepts changes only from that wallet"
         return "owner_only", reason, [Repair(says=says, code=call.code("mine"), cost_cents=0)]
     by_master = Repair(

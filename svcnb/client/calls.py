@@ -15,8 +15,8 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
-Patience = Literal["read", "write", "run"]
-"""Timeout class: which of the configured timeouts applies to a call."""
+TimeoutClass = Literal["read", "write", "run"]
+"""Name of the configured timeout that applies to a call."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Call(Generic[T]):
         key: Whether to send the configured key.
         control: Whether to send the token of the emulator's control plane, if there is one.
         repeatable: Whether the client may retry the call although the first request may have arrived.
-        patience: Timeout class of the call.
+        timeout_class: Configured timeout that applies to the call: ``read``, ``write`` or ``run``.
         in_doubt: Hint for calls that the client must not retry. It describes the possible effect of the call, and how
             to check whether this effect occurred.
         statuses: Statuses other than 2xx whose response body is a result.
@@ -50,7 +50,7 @@ class Call(Generic[T]):
     key: bool = True
     control: bool = False
     repeatable: bool = False
-    patience: Patience = "write"
+    timeout_class: TimeoutClass = "write"
     in_doubt: str = ""
     statuses: tuple[int, ...] = ()
     base: str | None = None
@@ -115,7 +115,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class Noted:
-    """Step that notifies the local record of a fee, a payment or a balance.
+    """Step that sends a fee, a payment or a balance to the local record.
 
     Other listeners of ``on_run`` do not receive it.
 

@@ -56,8 +56,8 @@ class Client(ClientSettings[SyncSession]):
     Connections stay open between calls. They close after ``close()``, at the end of a ``with`` block, or when the last
     client that uses them is deleted.
 
-    The client reads each setting from the argument, otherwise from the environment, otherwise from the file
-    (`svcnb.client.config`).
+    The client reads each setting from the first of these sources that contains it: argument, selected profile,
+    environment, settings file (`svcnb.client.config`).
 
     Args:
         base_url: Address of the service, the part before ``/core/v1``.
@@ -70,11 +70,11 @@ class Client(ClientSettings[SyncSession]):
         retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
             policy.
         on_run: Listeners that receive a `RunRecord` after every execution.
-        history: File that records runs without secrets: a path, False for no file, or None for ``SVC_HISTORY`` or the
-            default path. `History` reads the file.
+        history: File that records runs without secrets. False disables the record. None uses ``SVC_HISTORY`` if it is
+            set, otherwise the default path. `History` reads the file.
         config_file: Settings file to use instead of the default one.
         http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close it yourself.
-            The ``timeout`` of this client still applies.
+            The argument ``timeout`` still applies.
         headers: Headers to send with every request to the service, for example for a gateway.
 
     Raises:
@@ -259,7 +259,7 @@ class Client(ClientSettings[SyncSession]):
         permission may not be effective yet.
 
         Args:
-            key: A usage key, its text or its hash, or the account. None selects the client's own key.
+            key: A usage key, its text or its hash, or an account. None selects the client's own key.
             action: The action, its source, CID or hashed CID.
             wallet: The wallet that the action uses, or None for a run without a wallet.
 

@@ -8,8 +8,8 @@ The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` 
     [profiles.test]                # selected by SVC_PROFILE or --profile
     base_url = "https://test.example.org"
 
-The client sends a key in the file only to the address in the same file. If the address has another source, the client
-ignores the key.
+The client sends a key in the file only to the address in the same file. If the address comes from another source, the
+client ignores the key.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from urllib.parse import urlsplit
 
 from svcnb.client.errors import ConfigError
 from svcnb.client.secret import Secret
+from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 from svcnb.protocol.vocabulary import Vocabulary
 
 API_PATH: Final = "/core/v1"
@@ -133,7 +134,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Loads every setting from the argument, otherwise from the environment, otherwise from the file.
+    """Loads every setting from the first source that contains it: argument, selected profile, environment, file.
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.
@@ -229,7 +230,7 @@ def clean_url(url: str, name: str) -> str:
 
     Raises:
         ConfigError: The string is not an http or https address. The message does not contain a password, path or query,
-            because these parts can contain the key of a provider.
+            because these parts can contain the API key of a node provider.
     """
     text = str(url).strip().rstrip("/")
     shown = re.split(r"(?<![:/])/|[?#]", text, maxsplit=1)[0]
@@ -325,7 +326,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
             read.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, MAX_TEXT_FILE_BYTES)
     except FileNotFoundError:
         if required:
             raise ConfigError(
@@ -340,8 +341,8 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:  # ValueError: the path contains a null character
         raise ConfigError(
-            f"the settings file {path} cannot be read: {error}",
-            hint="Check that the path is a file, and that you can read it.",
+            f"the settings file {path} cannot be read: {getattr(error, 'strerror', None) or error}",
+            hint="Check that the path is a regular file, and that you can read it.",
         ) from error
     try:
         values = tomllib.loads(text)

@@ -1,7 +1,7 @@
 """Diagnosis of whether a key can run an action with a wallet, and of the changes that would permit the run.
 
-This module performs no input or output. The client fills a `Picture` from HTTP lists (API mode) or from the contract's
-views (ChainSecured), and calls `diagnose`.
+This module performs no input or output. The client fills a `PermissionSnapshot` from HTTP lists (API mode) or from
+the contract's views (ChainSecured), and calls `diagnose`.
 
 Source: docs/service/index.md#what-the-service-does, docs/service/permissions.md#running-an-action,
     docs/service/http.md#authentication, docs/service/permissions.md#using-a-wallet.
@@ -16,7 +16,7 @@ from svcnb.client.models.explanation import Explanation, GroupLink, Missing, Rep
 from svcnb.client.models.groups import GroupContents
 from svcnb.client.models.usage_keys import groups_in_words
 from svcnb.client.permission_snapshot import (
-    Picture,
+    PermissionSnapshot,
     executes,
     expired,
     key_label,
@@ -60,62 +60,62 @@ class _Found:
     ways: list[_Way] = field(default_factory=list)
 
 
-def diagnose(picture: Picture) -> Explanation:
+def diagnose(snapshot: PermissionSnapshot) -> Explanation:
     """Returns the links between key, action and wallet, the missing link, and the calls that add it."""
-    found = _Diagnosis(picture).find()
+    found = _Diagnosis(snapshot).find()
     # An owner's writes to the contract cost gas and no credit (docs/service/billing.md#prices).
-    price = MANAGEMENT_COST_CENTS if picture.subject == "svc" else 0
+    price = MANAGEMENT_COST_CENTS if snapshot.subject == "svc" else 0
     ways = sorted(found.ways, key=lambda way: (way.reveals, way.calls, way.widens, way.order))[:MAX_REPAIRS]
     return Explanation(
         allowed=not found.missing,
         missing=found.missing,
         reason=found.reason,
-        key=key_label(picture),
-        action=named(picture.action_name, picture.action_hash),
-        wallet=picture.wallet,
-        every_group=unbound(picture),
-        groups=tuple(link for link in links(picture) if link.action or link.wallet or link.key),
+        key=key_label(snapshot),
+        action=named(snapshot.action_name, snapshot.action_hash),
+        wallet=snapshot.wallet,
+        every_group=unbound(snapshot),
+        groups=tuple(link for link in links(snapshot) if link.action or link.wallet or link.key),
         repairs=tuple(way.repair(price) for way in ways),
-        warnings=tuple(warnings(picture)),
+        warnings=tuple(warnings(snapshot)),
     )
 
 
 class _Diagnosis:
     """Diagnosis of one snapshot."""
 
-    def __init__(self, picture: Picture) -> None:
-        self.picture = picture
-        self.links = links(picture)
+    def __init__(self, snapshot: PermissionSnapshot) -> None:
+        self.snapshot = snapshot
+        self.links = links(snapshot)
         self.live = {link.id for link in self.links}
 
     def find(self) -> _Found:
         """Finds the first missing link, in the order of the service's checks."""
-        picture = self.picture
-        if picture.kind == "unknown":
+        snapshot = self.snapshot
+        if snapshot.kind == "unknown":
             return _Found(
                 "key_unknown",
                 "the key does not exist: it was deleted, never created, or mistyped",
                 [self._new_key()],
             )
-        if picture.kind == "elsewhere":
+        if snapshot.kind == "elsewhere":
             return _Found("key_of_another_account", "the key belongs to another account", [self._new_key()])
-        if picture.key and expired(picture.key, picture.now):
+        if snapshot.key and expired(snapshot.key, snapshot.now):
             return _Found(
-                "key_expired", f"the key expired at {picture.key.expires_at:%Y-%m-%d %H:%M} UTC", [self._renew()]
+                "key_expired", f"the key expired at {snapshot.key.expires_at:%Y-%m-%d %H:%M} UTC", [self._renew()]
             )
         found = self._missing_group() or self._missing_wallet()
         if found:
             return found
-        if picture.available_cents is not None and picture.available_cents < 1:
-            lines = (f"{picture.subject}.billing.top_up({MIN_PAYMENT_CENTS})",)
+        if snapshot.available_cents is not None and snapshot.available_cents < 1:
+            lines = (f"{snapshot.subject}.billing.top_up({MIN_PAYMENT_CENTS})",)
             return _Found("credit", "the account has no credit", [_Way("adds credit to the account", lines, 0, 0, 0)])
         return _Found(reason=self._why_allowed())
 
     # --- missing link -----------------------------------------------------------------------------------------------
 
     def _missing_group(self) -> _Found | None:
-        picture, key = self.picture, self.picture.key
-        if unbound(picture) or key is None or any(link.key and link.action for link in self.links):
+        snapshot, key = self.snapshot, self.snapshot.key
+        if unbound(snapshot) or key is None or any(link.key and link.action for link in self.links):
             return None
         if not key.execute_in_groups:
             return _Found("key_executes_nowhere", "the key cannot execute in any group", self._ways())
@@ -130,16 +130,16 @@ class _Diagnosis:
         return _Found("key_not_in_group", reason, self._ways())
 
     def _missing_wallet(self) -> _Found | None:
-        picture = self.picture
-        if picture.wallet is None:
+        snapshot = self.snapshot
+        if snapshot.wallet is None:
             return None
-        if picture.wallet not in picture.wallets:
+        if snapshot.wallet not in snapshot.wallets:
             return _Found(
                 "wallet_not_registered",
-                f"the account has no wallet {picture.wallet}",
+                f"the account has no wallet {snapshot.wallet}",
                 self._ways(new_wallet=True),
             )
-        if unbound(picture) or any(link.connects for link in self.links):
+        if unbound(snapshot) or any(link.connects for link in self.links):
             return None
         there = [link.id for link in self.links if link.wallet]
         if not there:
@@ -152,20 +152,20 @@ class _Diagnosis:
         return _Found("wallet_in_another_group", reason, self._ways())
 
     def _why_allowed(self) -> str:
-        picture = self.picture
-        if picture.kind == "master":
+        snapshot = self.snapshot
+        if snapshot.kind == "master":
             return "the master key has all permissions in its account"
-        if unbound(picture):
+        if unbound(snapshot):
             return "the key can execute in every group"
         link = next(link for link in self.links if link.connects)
-        what = "key and action" if picture.wallet is None else "key, action and wallet"
+        what = "key and action" if snapshot.wallet is None else "key, action and wallet"
         return f"group {link.id} {link.name!r} permits {what}; a new permission can take a few seconds to take effect"
 
     # --- repairs ----------------------------------------------------------------------------------------------------
 
     def _ways(self, *, new_wallet: bool = False) -> list[_Way]:
         """Returns all repairs: one that completes each group, and one that creates a new group."""
-        if unbound(self.picture):
+        if unbound(self.snapshot):
             return [self._own_wallet()]
         ways = [way for link in self.links if (way := self._complete(link, new_wallet=new_wallet))]
         fresh = self._new_group(new_wallet=new_wallet)
@@ -175,11 +175,11 @@ class _Diagnosis:
         return _Way("creates a wallet in this account to use instead", (self._create_wallet(),), 1, 0, 0)
 
     def _create_wallet(self) -> str:
-        return f"wallet = {self.picture.subject}.wallets.create()"
+        return f"wallet = {self.snapshot.subject}.wallets.create()"
 
     def _complete(self, link: GroupLink, *, new_wallet: bool) -> _Way | None:
         """Returns a repair that adds the missing entries to one group."""
-        picture, contents = self.picture, self._contents(link.id)
+        snapshot, contents = self.snapshot, self._contents(link.id)
         lines: list[str] = []
         says: list[str] = []
         widens = 0
@@ -191,10 +191,10 @@ class _Diagnosis:
                 return None
             lines.append(line)
             says.append("permits the action")
-            widens += sum(executes(key, link.id) for key in picture.other_keys) + len(contents.wallets)
-        if picture.wallet is not None and (new_wallet or not link.wallet) and not contents.any_wallet:
-            value = "wallet" if new_wallet else f'"{picture.wallet}"'
-            lines.append(f"{picture.subject}.groups.add_wallet({link.id}, {value})")
+            widens += sum(executes(key, link.id) for key in snapshot.other_keys) + len(contents.wallets)
+        if snapshot.wallet is not None and (new_wallet or not link.wallet) and not contents.any_wallet:
+            value = "wallet" if new_wallet else f'"{snapshot.wallet}"'
+            lines.append(f"{snapshot.subject}.groups.add_wallet({link.id}, {value})")
             says.append("permits the wallet")
             widens += len(contents.actions)
         if not link.key:
@@ -204,66 +204,66 @@ class _Diagnosis:
             says.append("permits the key to execute")
             widens += len(contents.actions) + len(contents.wallets)
         title = f"{' and '.join(says)} in group {link.id} {link.name!r}"
-        reveals = reaches_master(picture, contents)
+        reveals = reaches_master(snapshot, contents)
         return _Way(title, tuple(lines), len(lines), widens, link.id, reveals=reveals)
 
     def _new_group(self, *, new_wallet: bool) -> _Way | None:
         """Returns a repair that creates a group for exactly this key, action and wallet."""
-        picture = self.picture
-        value = "wallet" if new_wallet else f'"{picture.wallet}"'
-        wallets = "" if picture.wallet is None else f", wallets=[{value}]"
+        snapshot = self.snapshot
+        value = "wallet" if new_wallet else f'"{snapshot.wallet}"'
+        wallets = "" if snapshot.wallet is None else f", wallets=[{value}]"
         key = self._extend_key("group")
         if key is None:
             return None
         lines = [self._create_wallet()] if new_wallet else []
-        name = picture.action_name or "explained"
-        action = picture.cid or picture.action_hash
-        lines.append(f'group = {picture.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
+        name = snapshot.action_name or "explained"
+        action = snapshot.cid or snapshot.action_hash
+        lines.append(f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
         says = "creates a group for this action only and permits the key to execute in it"
         return _Way(says, (*lines, key), len(lines) + 1, 0, _AFTER_GROUPS)
 
     def _add_action(self, number: int, contents: GroupContents) -> str | None:
-        picture = self.picture
-        if picture.cid:
-            return f'{picture.subject}.groups.add_action({number}, "{picture.cid}")'
+        snapshot = self.snapshot
+        if snapshot.cid:
+            return f'{snapshot.subject}.groups.add_action({number}, "{snapshot.cid}")'
         # Adding an entry needs the raw CID. If only the hash is known, the repair rewrites the whole list, unless
         # entries would be lost.
         hashes = [action.hashed_cid for action in contents.actions]
         if None in hashes or len(hashes) >= MAX_GROUP_ENTRIES or len(contents.wallets) > MAX_GROUP_ENTRIES:
             return None
-        listed = ", ".join(f'"{hashed}"' for hashed in [*hashes, picture.action_hash])
-        return f"{picture.subject}.groups.update({number}, actions=[{listed}])"
+        listed = ", ".join(f'"{hashed}"' for hashed in [*hashes, snapshot.action_hash])
+        return f"{snapshot.subject}.groups.update({number}, actions=[{listed}])"
 
     def _extend_key(self, group: str) -> str | None:
         """Returns a repair that adds a group to the key's list of at most fifty groups, and removes deleted groups."""
-        key = self.picture.key
+        key = self.snapshot.key
         if key is None:
             return None
         kept = [str(number) for number in key.execute_in_groups if number in self.live]
         if len(kept) >= MAX_KEY_GROUPS:
             return None
         listed = ", ".join([*kept, group])
-        return f'{self.picture.subject}.usage_keys.update("{self.picture.key_hash}", execute_in_groups=[{listed}])'
+        return f'{self.snapshot.subject}.usage_keys.update("{self.snapshot.key_hash}", execute_in_groups=[{listed}])'
 
     def _renew(self) -> _Way:
-        picture = self.picture
-        term = "" if picture.subject == "svc" else ', expires_in="365d"'
-        line = f'{picture.subject}.usage_keys.update("{picture.key_hash}"{term})'
+        snapshot = self.snapshot
+        term = "" if snapshot.subject == "svc" else ', expires_in="365d"'
+        line = f'{snapshot.subject}.usage_keys.update("{snapshot.key_hash}"{term})'
         return _Way("updates the key with a new expiration", (line,), 1, 0, 0)
 
     def _new_key(self) -> _Way:
-        """Returns a repair that creates a key for the group with the other links, or for a new group."""
-        picture = self.picture
+        """Returns a repair that creates a key for the group that has all other links, or for a new group."""
+        snapshot = self.snapshot
         ready = [link for link in self.links if link.action and link.wallet is not False]
         lines: list[str] = []
         number = str(ready[0].id) if ready else "group"
         if not ready:
-            wallets = f', wallets=["{picture.wallet}"]' if picture.wallet in picture.wallets else ""
-            action = picture.cid or picture.action_hash
-            name = picture.action_name or "explained"
-            lines.append(f'group = {picture.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
-        lines.append(f'key = {picture.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
+            wallets = f', wallets=["{snapshot.wallet}"]' if snapshot.wallet in snapshot.wallets else ""
+            action = snapshot.cid or snapshot.action_hash
+            name = snapshot.action_name or "explained"
+            lines.append(f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
+        lines.append(f'key = {snapshot.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
         return _Way("creates a usage key that can run only this action", tuple(lines), len(lines), 0, 0)
 
     def _contents(self, number: int) -> GroupContents:
-        return next(contents for group, contents in self.picture.groups if group.id == number)
+        return next(contents for group, contents in self.snapshot.groups if group.id == number)

@@ -8,7 +8,7 @@
     │   ├── InvalidType        the argument has the wrong type; also a TypeError
     │   └── MalformedValue     a string or bytes cannot be parsed: MalformedCid, MalformedAddress, ...
     ├── ExtraMissing           an optional package is not installed; also an ImportError
-    ├── PartMissing            Deno, the chain node or another external tool is missing
+    ├── ToolMissing            Deno, the chain node or another external tool is missing
     ├── EmulatorError          the emulator could not be started, reached or controlled
     ├── NotConfirmed           an irreversible operation was called without confirm=True
     ├── TransportError         no usable response arrived
@@ -22,8 +22,8 @@
         ├── BadRequest 400 · Unauthorized 401 · OutOfCredit 402 · Forbidden 403 · NotFound 404 · Conflict 409
         └── PayloadTooLarge 413 · UnprocessableEntity 422 · RateLimited 429 · InternalError 500 · Unavailable 503
 
-Every error has a ``hint`` with the next step and a short display in notebooks. Errors contain no secrets and can be
-pickled. The message never contains the request id, which is an attribute, so messages are the same in every run.
+Every error has a ``hint`` with the next step. Notebooks show errors in a short form. Errors contain no secrets and can
+be pickled. The message never contains the request id, which is an attribute, so messages are the same in every run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Explicable(SvcnbError):
     Attributes:
         explainer: Function that finds the missing permission with a query to the service. None if the error comes from
             another process.
-        clock_skew: Number of seconds by which the service's clock was ahead when it rejected the request.
+        clock_skew: Number of seconds by which the service's clock was ahead of this machine's at the rejection.
     """
 
     explainer: Callable[[], Any] | None = None
@@ -162,7 +162,7 @@ class ActionError(Explicable):
         logs: Console output, if a recorder saved it. The service itself deletes the output of failed runs.
         cid: CID of the action.
         status: HTTP status.
-        request_id: Id of the request at the service.
+        request_id: Id that the service assigned to the request.
     """
 
     default_hint = "Read error.stack. Only the emulator stores the console output of a failed run."
@@ -224,7 +224,7 @@ class ServiceError(SvcnbError):
 
     default_hint = "If the problem persists, send error.request_id to the operator of the service."
     hint_before_fix: ClassVar[bool] = False
-    """True if the client's hint takes precedence over the service's advice, which addresses authors of raw requests."""
+    """True if the client's hint takes precedence over the service's advice, which is for authors of raw requests."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.permission_snapshot import Kind, Picture, master_wallet_of
+from svcnb.client.permission_snapshot import Kind, PermissionSnapshot, master_wallet_of
 from svcnb.client.references import (
     ActionRef,
     KeyRef,
@@ -35,7 +35,7 @@ AnyKeyRef: TypeAlias = KeyRef | Account | None
 
 
 @dataclass(frozen=True)
-class AskedFor:
+class ExplanationSubject:
     """Subject of an explanation: one key, one action and an optional wallet.
 
     Attributes:
@@ -55,7 +55,9 @@ class AskedFor:
     wallet: str | None
 
     @classmethod
-    def of(cls, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, own: Secret | None = None) -> AskedFor:
+    def of(
+        cls, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, own: Secret | None = None
+    ) -> ExplanationSubject:
         """Resolves references to a key, an action and a wallet.
 
         Args:
@@ -97,9 +99,9 @@ def explain(
         key: The key to explain. None selects the configured key.
         action: The action.
         wallet: The wallet that the action uses, or None for a run without a wallet.
-        clock_skew: Number of seconds by which the service's clock is ahead.
+        clock_skew: Number of seconds by which the service's clock is ahead of this machine's.
     """
-    asked = AskedFor.of(key, action, wallet, config.api_key)
+    asked = ExplanationSubject.of(key, action, wallet, config.api_key)
     _, unix = yield from now()
     try:
         known = yield from usage_key_flows.listing()
@@ -107,7 +109,7 @@ def explain(
         if not _is_own(config, asked):
             raise
         # An unknown key cannot read anything. The explanation is therefore that the key is unknown.
-        return diagnose(_picture(asked, "unknown", unix))
+        return diagnose(_snapshot(asked, "unknown", unix))
     held = yield from wallets.listing(None)
     record = asked.find(known)
     kind = (yield from _kind(config, asked, held)) if record is None else "usage"
@@ -115,7 +117,7 @@ def explain(
     groups = yield from _groups()
     credit = yield from _credit()
     managed = yield from account_flows.exists()
-    found = _picture(
+    found = _snapshot(
         asked,
         kind,
         unix + clock_skew,
@@ -133,13 +135,15 @@ def explain(
     return diagnose(found)
 
 
-def _picture(asked: AskedFor, kind: Kind, unix: float, **read: Any) -> Picture:
+def _snapshot(asked: ExplanationSubject, kind: Kind, unix: float, **read: Any) -> PermissionSnapshot:
     nothing: dict[str, Any] = {"key": None, "wallets": (), "master_wallet": None, "groups": ()}
     known: dict[str, Any] = {"key_hash": asked.key_hash, "action_name": asked.name} | nothing | read
-    return Picture(kind=kind, action_hash=asked.action_hash, cid=asked.cid, wallet=asked.wallet, now=unix, **known)
+    return PermissionSnapshot(
+        kind=kind, action_hash=asked.action_hash, cid=asked.cid, wallet=asked.wallet, now=unix, **known
+    )
 
 
-def _is_own(config: Config, asked: AskedFor) -> bool:
+def _is_own(config: Config, asked: ExplanationSubject) -> bool:
     return config.api_key is not None and asked.key_hash == api_key_hash(config.api_key.reveal())
 
 
@@ -159,7 +163,7 @@ def _credit() -> Flow[int | None]:
     return balance.available_cents
 
 
-def _kind(config: Config, asked: AskedFor, held: Listing[Wallet]) -> Flow[Kind]:
+def _kind(config: Config, asked: ExplanationSubject, held: Listing[Wallet]) -> Flow[Kind]:
     """Determines the kind of a key that this account's list of usage keys does not contain."""
     if _is_own(config, asked):
         return "master"  # the key can read the account, but is not one of its usage keys

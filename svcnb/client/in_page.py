@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
-from svcnb.in_process import Nowhere, answer, wait
+from svcnb.in_process import EmulatorNotFound, answer, wait
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,10 +39,10 @@ class AsyncPageTransport(httpx.AsyncBaseTransport):
 async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
     # the application determines the length of the body
     headers = [(name, value) for name, value in request.headers.raw if name.lower() != b"content-length"]
-    patience = request.extensions.get("timeout", {}).get("read") or _LONGEST_S
+    timeout_s = request.extensions.get("timeout", {}).get("read") or _LONGEST_S
     try:
-        found = await answer(request.method, str(request.url), headers, content, patience)
-    except Nowhere as error:
+        found = await answer(request.method, str(request.url), headers, content, timeout_s)
+    except EmulatorNotFound as error:
         raise httpx.ConnectError(str(error), request=request) from None
     except TimeoutError as error:
         raise httpx.ReadTimeout(str(error), request=request) from None
@@ -82,10 +82,10 @@ def _send(self: Any, request: Any, timeout: Any = None, **_options: Any) -> Any:
     content = request.body or b""
     content = content.encode() if isinstance(content, str) else bytes(content)
     headers = {name: value for name, value in request.headers.items() if name.lower() != "content-length"}
-    patience = (timeout[1] if isinstance(timeout, tuple) else timeout) or _LONGEST_S
+    timeout_s = (timeout[1] if isinstance(timeout, tuple) else timeout) or _LONGEST_S
     try:
-        found = wait(answer(request.method, request.url, headers, content, patience))
-    except Nowhere as error:
+        found = wait(answer(request.method, request.url, headers, content, timeout_s))
+    except EmulatorNotFound as error:
         raise requests.ConnectionError(str(error), request=request) from None
     except TimeoutError as error:
         raise requests.ReadTimeout(str(error), request=request) from None

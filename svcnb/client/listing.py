@@ -48,6 +48,11 @@ class Listing(Sequence[M], Generic[M]):
     def __len__(self) -> int:
         return len(self._items)
 
+    @property
+    def kind(self) -> type[M]:
+        """Class of the models."""
+        return self._kind
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Sequence) and not isinstance(other, (str, bytes)):
             return self._items == tuple(other)

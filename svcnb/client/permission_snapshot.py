@@ -44,7 +44,7 @@ _TEXTS: Final[dict[WarningCode, str]] = {
 
 
 @dataclass(frozen=True)
-class Picture:
+class PermissionSnapshot:
     """Snapshot of an account's permissions for one key, one action and one wallet.
 
     Attributes:
@@ -80,34 +80,34 @@ class Picture:
     subject: str = "svc"
 
 
-def links(picture: Picture) -> list[GroupLink]:
+def links(snapshot: PermissionSnapshot) -> list[GroupLink]:
     """Returns the links of each group to the key, the action and the wallet."""
-    return [_link(picture, group, contents) for group, contents in picture.groups]
+    return [_link(snapshot, group, contents) for group, contents in snapshot.groups]
 
 
-def _link(picture: Picture, group: Group, contents: GroupContents) -> GroupLink:
-    named = any(action.hashed_cid == picture.action_hash for action in contents.actions)
-    held = any(wallet.wallet_address == picture.wallet for wallet in contents.wallets)
+def _link(snapshot: PermissionSnapshot, group: Group, contents: GroupContents) -> GroupLink:
+    named = any(action.hashed_cid == snapshot.action_hash for action in contents.actions)
+    held = any(wallet.wallet_address == snapshot.wallet for wallet in contents.wallets)
     wildcards: list[Literal["key", "action", "wallet"]] = []
-    if unbound(picture):
+    if unbound(snapshot):
         wildcards.append("key")
     if contents.any_action and not named:
         wildcards.append("action")
-    if picture.wallet is not None and contents.any_wallet and not held:
+    if snapshot.wallet is not None and contents.any_wallet and not held:
         wildcards.append("wallet")
     return GroupLink(
         id=group.id,
         name=group.name,
-        key=unbound(picture) or bool(picture.key and group.id in picture.key.execute_in_groups),
+        key=unbound(snapshot) or bool(snapshot.key and group.id in snapshot.key.execute_in_groups),
         action=named or contents.any_action,
-        wallet=None if picture.wallet is None else held or contents.any_wallet,
+        wallet=None if snapshot.wallet is None else held or contents.any_wallet,
         by_wildcard=tuple(wildcards),
     )
 
 
-def unbound(picture: Picture) -> bool:
+def unbound(snapshot: PermissionSnapshot) -> bool:
     """Returns whether the key can execute all actions, independently of groups."""
-    return picture.kind == "master" or bool(picture.key and 0 in picture.key.execute_in_groups)
+    return snapshot.kind == "master" or bool(snapshot.key and 0 in snapshot.key.execute_in_groups)
 
 
 def executes(key: UsageKey, group: int) -> bool:
@@ -115,11 +115,11 @@ def executes(key: UsageKey, group: int) -> bool:
     return 0 in key.execute_in_groups or group in key.execute_in_groups
 
 
-def reaches_master(picture: Picture, contents: GroupContents) -> bool:
+def reaches_master(snapshot: PermissionSnapshot, contents: GroupContents) -> bool:
     """Returns whether a group permits the account's master wallet, and therefore the account key."""
-    if picture.master_wallet is None:
+    if snapshot.master_wallet is None:
         return False
-    return contents.any_wallet or any(each.wallet_address == picture.master_wallet for each in contents.wallets)
+    return contents.any_wallet or any(each.wallet_address == snapshot.master_wallet for each in contents.wallets)
 
 
 def master_wallet_of(wallets: Sequence[Wallet]) -> str | None:
@@ -143,38 +143,38 @@ def named(name: str, hashed: str) -> str:
     return f"{name!r} {short}" if name else short
 
 
-def key_label(picture: Picture) -> str:
+def key_label(snapshot: PermissionSnapshot) -> str:
     """Returns the label of the key in displays."""
-    if picture.kind == "master":
+    if snapshot.kind == "master":
         return MASTER_NAME
-    return named(picture.key.name if picture.key else "", picture.key_hash)
+    return named(snapshot.key.name if snapshot.key else "", snapshot.key_hash)
 
 
-def warnings(picture: Picture) -> Iterator[ExplanationWarning]:
+def warnings(snapshot: PermissionSnapshot) -> Iterator[ExplanationWarning]:
     """Returns the warnings, which do not depend on whether the run is permitted."""
-    if picture.kind == "master":
+    if snapshot.kind == "master":
         yield warning("master_key")
-    elif unbound(picture):
+    elif unbound(snapshot):
         yield warning("wildcard_key")
-    for found in links(picture):
+    for found in links(snapshot):
         if found.key and found.action:
-            yield from _of_group(picture, found)
-    live = {group.id for group, _ in picture.groups}
-    named_groups = picture.key.execute_in_groups if picture.key else ()
+            yield from _of_group(snapshot, found)
+    live = {group.id for group, _ in snapshot.groups}
+    named_groups = snapshot.key.execute_in_groups if snapshot.key else ()
     if dead := [number for number in named_groups if number and number not in live]:
         yield warning("removed_groups", *dead)
-    hidden = [group.id for group, held in picture.groups if any(item.hashed_cid is None for item in held.actions)]
+    hidden = [group.id for group, held in snapshot.groups if any(item.hashed_cid is None for item in held.actions)]
     if hidden:
         yield warning("hidden_actions", *hidden)
 
 
-def _of_group(picture: Picture, found: GroupLink) -> Iterator[ExplanationWarning]:
-    contents = next(contents for group, contents in picture.groups if group.id == found.id)
+def _of_group(snapshot: PermissionSnapshot, found: GroupLink) -> Iterator[ExplanationWarning]:
+    contents = next(contents for group, contents in snapshot.groups if group.id == found.id)
     if "action" in found.by_wildcard:
         yield warning("wildcard_action", found.id)
-    if "wallet" in found.by_wildcard or (picture.wallet is None and contents.any_wallet):
+    if "wallet" in found.by_wildcard or (snapshot.wallet is None and contents.any_wallet):
         yield warning("wildcard_wallet", found.id)
-    if reaches_master(picture, contents):
+    if reaches_master(snapshot, contents):
         yield warning("master_wallet", found.id)
 
 

@@ -46,7 +46,7 @@ class RawResponse(Generic[T]):
 
     @property
     def request_id(self) -> str:
-        """Id of the last request at the service."""
+        """Id that the service assigned to the last request."""
         return self.headers.get("x-request-id", "")
 
 

@@ -51,14 +51,14 @@ INSERT_LEDGER: Final = (
 _LOG = logging.getLogger("svcnb.client")
 _ELSEWHERE: Final = "To stop this warning, set SVC_HISTORY to off or to the path of another file."
 _PRUNE_EVERY: Final = 1_000
-_PATIENCE: Final = 5.0
+_TIMEOUT_S: Final = 5.0
 """Time that a writer waits for other writers, in seconds."""
 
-_PATIENCE_WHEN_BEHIND: Final = 0.05
+_TIMEOUT_WHEN_BEHIND_S: Final = 0.05
 """Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs kept in memory while the file is not writable. The record discards the oldest excess runs."""
+"""Maximum number of runs kept in memory while the file is not writable. The oldest excess runs are discarded."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -71,27 +71,29 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
     return folder / "svcnb" / "history.sqlite"
 
 
-def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
+def connect(path: Path, timeout_s: float | None = None) -> sqlite3.Connection:
     """Opens the record. The function creates a missing file, which only its owner can read.
 
     Args:
         path: Path of the file.
-        patience: Seconds to wait for other writers. None means `_PATIENCE`.
+        timeout_s: Seconds to wait for other writers. None means `_TIMEOUT_S`.
 
     Raises:
         ConfigError: A newer version of svcnb wrote the file.
         sqlite3.Error: The file is not a record of runs, or cannot be written to.
-        OSError: The folder cannot be created.
+        OSError: The folder cannot be created, or the path is not a regular file.
     """
     import sqlite3
 
+    if path.exists() and not path.is_file():
+        raise OSError("it is not a regular file")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)
-    patience = _PATIENCE if patience is None else patience
-    connection = sqlite3.connect(path, timeout=patience, check_same_thread=False, isolation_level=None)
+    timeout_s = _TIMEOUT_S if timeout_s is None else timeout_s
+    connection = sqlite3.connect(path, timeout=timeout_s, check_same_thread=False, isolation_level=None)
     try:
-        _write_ahead(connection, patience)
+        _write_ahead(connection, timeout_s)
         connection.execute("PRAGMA synchronous = NORMAL")
         bring_forward(connection, path)
     except BaseException:
@@ -100,7 +102,7 @@ def connect(path: Path, patience: float | None = None) -> sqlite3.Connection:
     return connection
 
 
-def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
+def _write_ahead(connection: sqlite3.Connection, timeout_s: float) -> None:
     """Enables the write-ahead log, which stays enabled in the file.
 
     SQLite's own timeout does not apply here: if two processes change the mode simultaneously, one fails without
@@ -108,7 +110,7 @@ def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
     """
     import sqlite3
 
-    until = time.monotonic() + patience
+    until = time.monotonic() + timeout_s
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -150,7 +152,7 @@ class Recorder:
 
         Args:
             noted: The fee, payment or balance.
-            config: Settings of the client. The record contains their service and the hash of their key.
+            config: Settings of the client. The record contains the address of the service and the hash of the key.
         """
         key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
         if noted.kind == "balance":  # panels request the balance every few seconds
@@ -163,16 +165,16 @@ class Recorder:
     def _add(self, statement: str, row: dict[str, Any]) -> None:
         with self._lock:
             self._leave_to_the_parent()
-            patience = _PATIENCE_WHEN_BEHIND if self._waiting else _PATIENCE
+            timeout_s = _TIMEOUT_WHEN_BEHIND_S if self._waiting else _TIMEOUT_S
             self._waiting.append((statement, row))
-            self._write(patience)
+            self._write(timeout_s)
 
     def close(self) -> None:
         """Closes the file after one more attempt to write the runs in memory. A later run opens the file again."""
         with self._lock:
             self._leave_to_the_parent()
             if self._waiting:
-                self._write(_PATIENCE)
+                self._write(_TIMEOUT_S)
             if self._waiting:
                 _LOG.warning("%d runs were not recorded in %s", len(self._waiting), self.path)
                 self._waiting.clear()
@@ -180,12 +182,12 @@ class Recorder:
                 self._connection.close()
                 self._connection = None
 
-    def _write(self, patience: float) -> None:
+    def _write(self, timeout_s: float) -> None:
         """Writes the runs in memory, in order."""
         import sqlite3
 
         try:
-            connection = self._open(patience)
+            connection = self._open(timeout_s)
             while self._waiting:
                 number = connection.execute(*self._waiting[0]).lastrowid or 0
                 self._waiting.popleft()
@@ -208,10 +210,10 @@ class Recorder:
             self._waiting.clear()
             self._owner = os.getpid()
 
-    def _open(self, patience: float) -> sqlite3.Connection:
+    def _open(self, timeout_s: float) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = connect(self.path, patience)
-        self._connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+            self._connection = connect(self.path, timeout_s)
+        self._connection.execute(f"PRAGMA busy_timeout = {round(timeout_s * 1000)}")
         return self._connection
 
     def __del__(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from operator import index
 from typing import Final, TypeAlias
 
 from svcnb.client.errors import InvalidArgument
@@ -71,7 +72,7 @@ def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
     Raises:
         InvalidArgument: An entry is not a group id, or there are more than 50.
     """
-    entries = [values] if isinstance(values, (Group, int, str)) else list(values)
+    entries = [values] if isinstance(values, (Group, str)) or hasattr(values, "__index__") else list(values)
     numbers = list(dict.fromkeys(_group_number(entry) for entry in entries))
     if len(numbers) > limits.MAX_KEY_GROUPS:
         raise InvalidArgument(
@@ -85,8 +86,8 @@ def _group_number(value: object) -> int:
     if isinstance(value, Group):
         return value.id
     number: int | None = None
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limits.MAX_U64:
-        number = value
+    if hasattr(value, "__index__") and not isinstance(value, bool) and 0 <= index(value) <= limits.MAX_U64:
+        number = index(value)  # also for NumPy integers, which data frames contain
     elif isinstance(value, str):
         number = parse_group_id(value)
     if number is None:
@@ -267,7 +268,7 @@ def key_reference(value: KeyRef) -> str:
 
 
 def key_hash(value: KeyRef) -> str:
-    """Returns the hash of a key in the format of listings."""
+    """Returns the hash of a key, as ``usage_keys.list`` returns it."""
     if isinstance(value, UsageKey):
         return value.api_key_hash
     text = key_reference(value)

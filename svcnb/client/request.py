@@ -100,7 +100,7 @@ def build(call: Call[Any], config: Config) -> Request:
         content=None if call.body is None else encode(call.body),
         headers=_headers(call, config),
         connect_timeout=config.timeouts.connect,
-        timeout=getattr(config.timeouts, call.patience),
+        timeout=getattr(config.timeouts, call.timeout_class),
         shown_path=urlsplit(url).path if call.path else "",  # the path of a chain node's address can contain a key
     )
 
@@ -142,8 +142,8 @@ def encode(body: object) -> bytes:
         raise errors.InvalidArgument(
             f"the arguments of this call cannot be encoded as JSON: {error}",
             hint=(
-                "Use numbers (not NaN), strings, booleans, None, lists and dicts. Pass secret.reveal() to send a "
-                "secret."
+                "Use numbers (not NaN), strings, booleans, None, lists and dicts. Convert a NumPy number with .item(), "
+                "and a time with .isoformat(). Pass secret.reveal() to send a secret."
             ),
         ) from error
 
@@ -233,7 +233,7 @@ def failure(
         message = _text(body)
     row = ERROR_CODES.get(answer.status)
     kind = errors.BY_STATUS.get(answer.status, errors.ServiceError)
-    hint = errors.EXECUTION_HINT if kind is errors.Forbidden and call.patience == "run" else None
+    hint = errors.EXECUTION_HINT if kind is errors.Forbidden and call.timeout_class == "run" else None
     if kind is errors.Unauthorized and "Authorization" in (call.headers or {}):
         hint = errors.APPROVAL_HINT
     elif kind is errors.Unauthorized and config.wallet_auth:
@@ -254,7 +254,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns the seconds by which the service's clock is ahead, or 0 for a response without a ``Date`` header."""
+    """Returns the seconds by which the service's clock is ahead of this machine's, or 0 without a ``Date`` header."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):

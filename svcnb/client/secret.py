@@ -1,7 +1,7 @@
 """Secret strings, which every display masks.
 
-Code that uses keys often saves notebooks, logs, tracebacks and files. `Secret` keeps the string out of all of them.
-Only `reveal()` returns the string, so every use is easy to find in the code.
+Saved notebooks, logs, tracebacks and files often contain the values of variables. `Secret` keeps a secret string out of
+all of them. Only `reveal()` returns the string, so each use is easy to find in the code.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def trace(of: Traced) -> Flow[Trace]:
             hint="Pass the result or the error of svc.run, or the X-Request-Id of the response.",
         )
     call = Call(
-        "GET", f"//_emulator/runs/{quote(request_id, safe='')}", _parse, key=False, control=True, patience="read"
+        "GET", f"//_emulator/runs/{quote(request_id, safe='')}", _parse, key=False, control=True, timeout_class="read"
     )
     try:
         return (yield from ask(call))

@@ -319,7 +319,7 @@ class EmulatorControl(Checked):
         return self._plane.request("POST", "/network", given(policy=policy, file=file))
 
     def connection(self) -> dict[str, Any]:
-        """Returns the data that another process needs for a handle: addresses, names and the secret control token."""
+        """Returns the data with which another process creates a handle, including the secret control token."""
         return self._names | {"base_url": self.base_url, "control_token": self._control_token}
 
     def _known(self, name: str) -> Any:

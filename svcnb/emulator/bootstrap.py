@@ -16,7 +16,7 @@ from svcnb.emulator.platform.state_folder import StateFolder
 from svcnb.emulator.settings import Settings
 
 
-class Beginning:
+class Bootstrap:
     """First components of a service. The service takes ownership of them. Call `stop` only if no service takes them.
 
     Args:

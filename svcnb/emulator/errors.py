@@ -40,6 +40,11 @@ class StateLocked(StateUnusable):
     """Error for a state that another emulator is using."""
 
 
+def as_sentence(text: str) -> str:
+    """Returns an error message as a sentence, with a capital letter at the start and a full stop at the end."""
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+
+
 class ServiceError(Exception):
     """Error with an HTTP status.
 

@@ -19,7 +19,7 @@ from svcnb.emulator.platform.memory import MemoryKeeper, configure_allocator
 from svcnb.emulator.settings import Settings
 
 if TYPE_CHECKING:
-    from svcnb.emulator.bootstrap import Beginning
+    from svcnb.emulator.bootstrap import Bootstrap
     from svcnb.emulator.http.middleware import Middleware
     from svcnb.emulator.http.server import Server
     from svcnb.emulator.service import Service
@@ -58,7 +58,7 @@ def serve(
         StateUnusable: The stored state cannot be used.
         StartRefused: The chain does not start or does not respond.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
-        PartMissing: Deno, anvil or a bundle is not installed.
+        ToolMissing: Deno, anvil or a bundle is not installed.
     """
     configure_allocator()
     listener = listener or listen(settings.host, settings.port)
@@ -84,11 +84,11 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
         engine = make_engine(settings)
         on_failure.push_async_callback(engine.stop)
         await engine.prepare()
-        beginning = await asyncio.to_thread(_begin, settings)
-        on_failure.push_async_callback(beginning.stop)
-        beginning.boot_node()
+        bootstrap = await asyncio.to_thread(_begin, settings)
+        on_failure.push_async_callback(bootstrap.stop)
+        bootstrap.boot_node()
         make_service = await asyncio.to_thread(_load_service)
-        service = make_service(settings, engine, beginning)
+        service = make_service(settings, engine, bootstrap)
         on_failure.pop_all()
     service.listens_at(_url(listener))
 
@@ -124,10 +124,10 @@ def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
     return service.addresses() | {"control_token": service.control_token}
 
 
-def _begin(settings: Settings) -> Beginning:
-    from svcnb.emulator.bootstrap import Beginning
+def _begin(settings: Settings) -> Bootstrap:
+    from svcnb.emulator.bootstrap import Bootstrap
 
-    return Beginning(settings)
+    return Bootstrap(settings)
 
 
 def _load_service() -> type[Service]:

@@ -24,7 +24,7 @@ from svcnb.emulator.actions.store import RunLog
 from svcnb.emulator.billing.guards import BillingGuards
 from svcnb.emulator.billing.ledger import Ledger
 from svcnb.emulator.billing.processor import Processor
-from svcnb.emulator.bootstrap import Beginning
+from svcnb.emulator.bootstrap import Bootstrap
 from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable
 from svcnb.emulator.control.snapshots import Snapshots
@@ -63,7 +63,7 @@ class Service:
     Args:
         settings: The emulator's settings.
         engine: Engine that runs actions, or None to create one from the settings. The service starts and stops it.
-        beginning: The first components, created from the same settings, or None to create them.
+        bootstrap: The first components, created from the same settings, or None to create them.
 
     Raises:
         StateUnusable: The stored state cannot be used.
@@ -73,37 +73,37 @@ class Service:
         control_token: Secret of the control plane. It is the setting or a random value. The seed never determines it.
     """
 
-    def __init__(self, settings: Settings, engine: Engine | None = None, beginning: Beginning | None = None) -> None:
+    def __init__(self, settings: Settings, engine: Engine | None = None, bootstrap: Bootstrap | None = None) -> None:
         self.settings = settings
         self.address = ServerAddress()
-        self._beginning = Beginning(settings) if beginning is None else beginning
-        self.clock = self._beginning.clock
+        self._bootstrap = Bootstrap(settings) if bootstrap is None else bootstrap
+        self.clock = self._bootstrap.clock
         try:
             self._open_store()
         except BaseException:
-            self._beginning.release()
+            self._bootstrap.release()
             raise
         try:
             self._construct(engine)
         except BaseException:
             self.store.close()
-            self._beginning.release()
+            self._bootstrap.release()
             raise
         self._triggers: Triggers | None = None
         self._app: ASGIApp | None = None
         self._runs_triggers = False
 
     def _open_store(self) -> None:
-        folder = self._beginning.folder
+        folder = self._bootstrap.folder
         self.store = Store(self.settings.database or (folder.database_url if folder else None))
 
     def _construct(self, engine: Engine | None) -> None:
         """Constructs all components, each after the components that it uses."""
-        root = self._beginning.root_secret
-        is_known = self._beginning.is_known and self.settings.database is None
+        root = self._bootstrap.root_secret
+        is_known = self._bootstrap.is_known and self.settings.database is None
         self.store.run_now(lambda connection: bind_root(connection, root, is_known=is_known))
-        if self._beginning.folder is not None:
-            self._beginning.folder.complete_first_start()
+        if self._bootstrap.folder is not None:
+            self._bootstrap.folder.complete_first_start()
         self._construct_platform(root)
         self._construct_chain_and_billing()
         self._construct_sandbox(engine)
@@ -170,7 +170,7 @@ class Service:
         """Starts the engine, the chain and the triggers.
 
         Raises:
-            PartMissing: An external tool is not installed.
+            ToolMissing: An external tool is not installed.
             StateUnusable: The chain cannot be rebuilt from the stored state.
             StoreUnavailable: The database cannot be read or written, for example because the disk is full.
             StartRefused: The chain does not start or does not respond.
@@ -178,7 +178,7 @@ class Service:
         try:
             # The first run needs only one warm process. More processes would delay the start of the chain.
             await self.engine.prepare()
-            await self.chain.start(self._beginning.node)
+            await self.chain.start(self._bootstrap.node)
             await self.engine.start()
             await self._start_triggers()
         except ChainUnusable as error:
@@ -210,11 +210,11 @@ class Service:
                 _LOG.exception("could not stop the %s cleanly", name)
         self.keep_streams()
         self.store.close()
-        self._beginning.release()
+        self._bootstrap.release()
 
     async def _stop_early_node(self) -> None:
-        if self._beginning.node is not None:
-            await self._beginning.node.stop()
+        if self._bootstrap.node is not None:
+            await self._bootstrap.node.stop()
 
     def _number_of_start(self) -> int:
         resumed = None if self._resumption is None else self._resumption.boot

@@ -1,1 +1,1 @@
-"""The workbook as a static site: JupyterLab, lessons and emulator run in a browser tab."""
+"""Static site in which JupyterLab, the lessons and the emulator run in a browser tab."""

@@ -132,7 +132,7 @@ def locked(lock: dict[str, Any], wheels: list[Path]) -> dict[str, Any]:
         wheels: Wheels in the folder of the lock file.
     """
     here = {wheel.name: hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels}
-    # The package index has wheels with the same names but other content.
+    # The package index has wheels with the same names but different content.
     theirs = {name: it for name, it in lock["packages"].items() if here.get(it["file_name"]) == it["sha256"]}
     known = {it["file_name"] for it in theirs.values()}
     ours = {entry["name"]: entry for entry in (_entry(wheel) for wheel in wheels if wheel.name not in known)}

@@ -39,8 +39,8 @@ _LEFT_OUT = (
     "web3/_utils/module_testing/",
     "websockets/trio/",
 )
-"""Files that a page does not need. jedi alone has 5,000 stubs of other libraries. The site contains the extensions of
-JupyterLab a second time. The tables of wcwidth are for terminals."""
+"""Files that a page does not need. jedi alone has 5,000 stubs of other libraries. JupyterLab's extensions are also in
+another folder of the site. The tables of wcwidth are for terminals."""
 _LEFT_OUT_KINDS = (".c", ".h", ".pyx", ".pxd", ".schema.json", "py.typed", ".dist-info/RECORD")
 _LEXERS = ("__init__.py", "_mapping.py", "data.py", "javascript.py", "python.py", "shell.py", "special.py")
 """Languages that Pygments can highlight in a page."""
@@ -67,9 +67,9 @@ _EPOCH = (2020, 1, 1, 0, 0, 0)
 def precompile(folder: Path) -> None:
     """Compiles the standard library and the wheels in a folder.
 
-    Packages that the page loads at its start lose their wheels. Those that consist only of Python files move into the
-    archive of the standard library, from which Python imports them. All others move into the archive `AT_START`, which
-    JavaScript unpacks.
+    The function deletes the wheels of packages that the page loads at its start. Packages that consist only of Python
+    files move into the archive of the standard library, from which Python imports them. All other packages move into
+    the archive `AT_START`, which JavaScript unpacks.
 
     Args:
         folder: Folder with the wheels, ``pyodide-lock.json`` and ``python_stdlib.zip``.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from svcnb import __version__
-from svcnb.extras import install_command
+from svcnb.errors import ExtraMissing
 from svcnb.lessons import lessons_folder
 from svcnb.lite.packages import LOCK, download, precompile, read_lock, wanted_of, write_lock, write_own_wheel
 from svcnb.lite.page import SiteNotBuilt, complete
@@ -30,7 +30,7 @@ _TIMEOUT_S: Final = 900
 
 
 def build_site(target: Path, report: Callable[[str], None], *, distribution: Path | None = None) -> int:
-    """Builds the workbook as a static site.
+    """Builds the lessons and the emulator as a static site.
 
     Args:
         target: Folder of the site. The function creates the folder, or replaces it if it contains an earlier site.
@@ -42,13 +42,14 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
         Total size of all files, in bytes.
 
     Raises:
-        SiteNotBuilt: JupyterLite is missing or failed, or the folder contains other files.
+        ExtraMissing: JupyterLite is not installed.
+        SiteNotBuilt: JupyterLite failed, or the folder contains other files.
         PackagesMissing: The wheels cannot be downloaded.
-        PartMissing: The runtime cannot be downloaded.
+        ToolMissing: The runtime cannot be downloaded.
     """
     _require_own(target)
     if find_spec("jupyterlite_core") is None or find_spec("jupyterlite_pyodide_kernel") is None:
-        raise SiteNotBuilt(f"building the site requires JupyterLite: run {install_command('lite')}")
+        raise ExtraMissing("building the site requires JupyterLite", "lite")
     npm = {package: fetch_for_page(package, report) for package in PAGE_VERSIONS}
     runtime = npm["pyodide"]
     wheels = cache_folder() / "lite" / "wheels"

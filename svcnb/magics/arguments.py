@@ -118,8 +118,8 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
             raise InvalidArgument(
                 f"invalid value {text!r} for {what}: expected JSON or a variable of this notebook",
                 hint=(
-                    "Run the cell that defines it, or write JSON with strings in double quotation marks and the whole "
-                    "value in single quotation marks."
+                    "Run the cell that defines the variable, or write JSON with strings in double quotation marks and "
+                    "the whole value in single quotation marks."
                 ),
             ) from None
         raise InvalidArgument(

@@ -33,7 +33,8 @@ class ActionCompleter:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self.__qualname__ = COMPLETER  # IPython reads these attributes of every matcher, even if it is not a function
+        # IPython reads these attributes of every matcher, including objects that are not functions.
+        self.__qualname__ = COMPLETER
 
     def __call__(self, context: CompletionContext) -> SimpleMatcherResult:
         """Returns the completions at the cursor. Outside the magics, the result is empty."""

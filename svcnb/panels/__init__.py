@@ -1,6 +1,6 @@
-"""Panels: notebook widgets that control the service with the mouse and the keyboard.
+"""Panels: notebook widgets for working with the service without writing code.
 
-The first argument of every panel is a client. `as_code()` returns the performed actions as Python. Panels need the
+The first argument of every panel is a client. `as_code()` returns the user's steps as Python. Panels need the
 extra ``lab``. Python imports the names below on first use.
 """
 

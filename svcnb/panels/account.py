@@ -93,7 +93,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def setting(self) -> dict[str, Any]:
-        """Returns the available choices."""
+        """Returns the available amounts of a payment, and whether the client has a key."""
         return {"packages": list(PAYMENT_PACKAGES_CENTS), "has_key": self.client.config.api_key is not None}
 
     # --- API mode -----------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def resume(self, mint: str) -> dict[str, str]:
-        """Completes one of these creations. For a usage key, the method returns its secret once."""
+        """Completes the creation of a wallet or usage key. For a usage key, the method returns its secret once."""
         made = await self.service.chain_secured.resume(mint, await self._signer(), on_preview=self._confirmed)
         self.record("for mint in svc.chain_secured.pending():\n    svc.chain_secured.resume(mint, owner)")
         self.session.changed("resources")
@@ -228,9 +228,9 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
-        """Deletes the record of one of these creations. Without ``confirm``, the method only describes the loss."""
+        """Deletes the record of an incomplete creation. Without ``confirm``, the method only describes the loss."""
         self.service.chain_secured.delete_pending(mint, confirm=confirm)
-        # The recorded code deletes only this record, so that it is safe on other machines.
+        # The recorded code deletes only this record, so that other machines can run the code without a loss.
         self.record(
             "for mint in svc.chain_secured.pending():\n"
             f"    if mint.id == {mint!r}:\n        svc.chain_secured.delete_pending(mint, confirm=True)"
@@ -298,7 +298,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def wait_for_payment(self) -> None:
-        """Waits until the service has credited the started payment."""
+        """Waits until the service has credited the payment that the user started."""
         if self._payment is None:
             raise InvalidArgument("no payment was created", hint="Choose an amount and create a payment.")
         paid = await self.session.billing.wait(self._payment)
@@ -308,7 +308,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
 
 def _innermost(owner: Signer) -> Signer:
-    """Returns the wallet that signs for a contract wallet, or the wallet itself."""
+    """Returns the signer of a contract wallet. The function returns any other wallet unchanged."""
     while (inner := getattr(owner, "signer", None)) is not None:
         owner = inner
     return owner

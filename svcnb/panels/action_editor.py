@@ -1,4 +1,4 @@
-"""Action editor panel, which shows the CID of an action while the user writes it, runs it, and shows the result."""
+"""Action editor panel, which shows an action's CID during editing, runs the action, and shows the result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     Args:
         client: Client of the service, with the key that runs the action.
         action: Initial content: an action or its source.
-        params: Parameters of ``main``, any JSON value. Without an action and parameters, the editor shows an example.
+        params: Parameters of ``main``, any JSON value. If ``action`` and ``params`` are both missing, the editor
+            shows an example.
 
     Attributes:
         source: The source in the editor.
@@ -105,7 +106,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def lint(self, source: str) -> dict[str, Any]:
-        """Checks a source."""
+        """Checks the source of an action, and returns the findings of the linter."""
         try:
             found = lint(source, vocabulary=self.client.vocabulary)
         except ImportError as error:
@@ -115,7 +116,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def look_up(self) -> dict[str, Any]:
-        """Reads the registered actions of the account and the actions that its groups permit.
+        """Reads the account's registered actions, and the actions that the account's groups permit.
 
         This is free.
         """
@@ -172,7 +173,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def verify(self, message: str, signature: str) -> dict[str, str]:
-        """Recovers the signer of a message (EIP-191) locally, and returns it with its wallet's name in the account."""
+        """Recovers the signer of a message (EIP-191) locally. Also returns the name of the signer's wallet."""
         with field("signature", SigningError):
             recovered = recover(message, signature)
         self.record(f"signer = svcnb.recover({message!r}, {signature!r})")
@@ -303,5 +304,5 @@ def _parsed(text: str, what: str = "the parameters") -> Any:
     except ValueError as error:
         raise InvalidArgument(
             f"invalid JSON in {what}: {error}",
-            hint=('Write JSON with double quotes and without a comma at the end, for example {"n": 41}.'),
+            hint=('Write JSON with double quotes and without a trailing comma, for example {"n": 41}.'),
         ) from None

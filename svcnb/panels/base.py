@@ -41,7 +41,7 @@ class Panel(anywidget.AnyWidget):
     """Base class of all panels.
 
     A subclass names its bundle: ``class MyPanel(Panel, bundle="my_panel")``. It marks methods with `command`, and
-    records performed actions with `record`. Jupyter saves traits into notebooks with the widget's state, so a trait
+    records the user's steps with `record`. Jupyter saves traits into notebooks with the widget's state, so a trait
     must never contain a secret. Only responses to commands can contain secrets, because Jupyter does not save them.
 
     Args:
@@ -85,7 +85,7 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. A kernel in a page sends JSON text, because it would lose None values."""
+        """Sends a message to all views. A kernel in a web page sends JSON text, because an object loses None values."""
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod
@@ -179,7 +179,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def lines(self) -> list[str]:
-        """Python code of the actions that the user performed in all panels of the client, in order."""
+        """Python code of the user's steps in all panels of the client, in chronological order."""
         return self._own_lines if self._session is None else self._session.lines
 
     def record(self, line: str) -> None:
@@ -191,7 +191,7 @@ class Panel(anywidget.AnyWidget):
             self._session.record(line)
 
     def as_code(self) -> str:
-        """Returns the actions performed in all panels of the client, as runnable Python.
+        """Returns the user's steps in all panels of the client, as runnable Python.
 
         The code reads the key from ``SVC_API_KEY``.
         """
@@ -203,7 +203,7 @@ class Panel(anywidget.AnyWidget):
 
     @command
     def code(self) -> dict[str, str]:
-        """Returns the performed actions as Python, for the button in the panel."""
+        """Returns the user's steps as Python, for the button in the panel."""
         return {"code": self.as_code()}
 
     # --- display ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Background thread of the panels, which prevents the notebook and the browser from waiting for a service."""
+"""Background thread of the panels, so that the notebook and the browser do not wait for the service."""
 
 from __future__ import annotations
 

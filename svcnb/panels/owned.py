@@ -49,7 +49,7 @@ class Owned:
 
     def __init__(self, account: AsyncChainSecuredAccount, rehearsal: AsyncChainSecuredAccount) -> None:
         self.account = account
-        # The simulation uses a second handle, so that a concurrent change does not receive its preview.
+        # The simulation uses a second handle, because a change on the same handle would receive the preview.
         self._rehearsal = rehearsal
         self._turn = asyncio.Lock()
 

@@ -193,7 +193,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         Args:
             key: Hash of the key.
             action: Hashed CID.
-            wallet: Address of the wallet. With an empty string, the method checks only the run.
+            wallet: Address of the wallet. If it is empty, the method ignores wallets.
         """
         found = await (await self._resources()).explain(key, self._extra.get(action, action), wallet or None)
         self.record(f"{self._subject}.explain({', '.join(repr(each) for each in (key, action, wallet) if each)})")
@@ -259,7 +259,7 @@ def _row(kind: Kind, which: str, name: str, note: str) -> dict[str, str]:
 
 
 def _action_rows(names: Mapping[str, str], cids: Mapping[str, str]) -> list[dict[str, str]]:
-    """Returns a row for all actions, and a row for each action. Actions with a name come first, in order."""
+    """Returns a row for all actions, and a row for each action. Actions with a name come first, by name."""
     return [
         _row("action", EVERY, "every action", "including actions of other accounts"),
         *(

@@ -25,11 +25,11 @@ BALANCE_DELAY_S: Final = 0.2
 """Delay before a refresh of the credit, in seconds. Several billed calls in a row thus cause only one refresh."""
 
 SETTLING_S: Final = 60.0
-"""Time after a grant in which the panel repeats a rejected run, in seconds. A new grant takes effect after a short
-delay."""
+"""Time after a grant during which the panel repeats a rejected run, in seconds. A new grant takes effect after a
+short delay."""
 
 RETRY_S: Final = 15.0
-"""Time limit for the repetition of such a run, in seconds."""
+"""Time limit for repeating a rejected run, in seconds."""
 
 Watcher = Callable[[frozenset[str]], None]
 
@@ -50,7 +50,7 @@ class Session:
         host: Panel that sends requests to a browser wallet, and requests a confirmation before the wallet signs a
             transaction.
         state: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance`` of the open account.
-        lines: Python code of the performed actions.
+        lines: Python code of the user's steps.
     """
 
     def __init__(self, client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Signing panel, which explains the four envelopes, signs them with any wallet, checks every rule, and sends them."""
+"""Signing panel, which explains, signs, checks and sends the four kinds of envelope: typed data that a wallet signs."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ ENDPOINTS: Final = {
 class SigningPanel(WalletPanel, bundle="signing"):
     """Panel that shows the fields of an envelope, requests a signature, checks every rule, and sends the envelope.
 
-    The wallet is a key of this process, a typed key, a browser wallet (EIP-1193, discovered with EIP-6963), or a
-    contract wallet. The panel uses a typed key once and does not store it. One of the other wallets signs for a
-    contract wallet. With `svcnb.BrowserSigner`, the panel also signs requests from Python, including on-chain writes.
+    The wallet is a key of this process, a key that the user enters, a browser wallet (EIP-1193, discovered with
+    EIP-6963), or a contract wallet. The panel uses an entered key once and does not store it. One of the other wallets
+    signs for a contract wallet. With `svcnb.BrowserSigner`, the panel also signs requests from Python, including
+    on-chain writes.
 
     Args:
         client: Client of the service. Without a client, the panel only signs requests from Python.
@@ -86,13 +87,13 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     def address_of(self, key: str) -> dict[str, str]:
-        """Returns the address of a typed private key. The panel does not store the key."""
+        """Returns the address of an entered private key. The panel does not store the key."""
         with field("key", SigningError):
             return {"address": LocalSigner.from_key(key).address}
 
     @command
     async def sign_here(self, typed_data: dict[str, Any], key: str = "") -> dict[str, str]:
-        """Signs with the key of this process, or with a typed key."""
+        """Signs with the key of this process, or with an entered key."""
         with field("key", SigningError):
             signer = LocalSigner.from_key(key) if key else self._signer
         if signer is None:

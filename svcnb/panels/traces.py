@@ -7,7 +7,7 @@ from typing import Any, Final
 from svcnb.client.models.traces import Trace, TraceEvent
 
 SHOWN: Final = 200
-"""Maximum number of events to draw. A run has at most a thousand."""
+"""Maximum number of events to draw. A run has at most 1,000 events."""
 
 
 def trace_view(trace: Trace) -> dict[str, Any]:
@@ -40,6 +40,6 @@ def _row(event: TraceEvent) -> dict[str, Any]:
 
 
 def _label(event: TraceEvent) -> str:
-    """Returns a description of the event, without the kind of a key operation, which the operation's name contains."""
+    """Returns a description of the event. Omits the kind of a key operation, because its name contains the kind."""
     kind, _, rest = event.label.partition(" ")
     return rest if event.operation and rest else f"{kind}, {rest}" if kind == "end" and rest else event.label

@@ -76,7 +76,10 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def begin(self) -> dict[str, Any]:
-        """Returns the owner of the token, or the address of its approval page, which contains only the token's hash."""
+        """Returns the owner of an approved token, otherwise the address of the approval page.
+
+        The address contains only the token's hash.
+        """
         who = await self.awaited.who()
         if who is None:
             return {"approved": False, "page": self.triggers.approval_url}
@@ -129,7 +132,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     async def create(
         self, *, name: str, kind: TriggerKind, source: str, params: str, config: dict[str, Any], usage_key: str
     ) -> dict[str, Any]:
-        """Creates a trigger, and without a usage key, also a group with the action and a key for that group.
+        """Creates a trigger. Without a usage key, also creates a group with the action, and a key for that group.
 
         Args:
             name: Name of the trigger.

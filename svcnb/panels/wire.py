@@ -4,17 +4,17 @@ All data is in custom messages, never in the widget's state, because Jupyter wri
 
 Messages from the browser:
 
-- ``hello``: a view opened
+- ``hello``, when a view opens
 - ``command``: id, name, args
 - ``cancel``: id
 - ``shown``: id of an ``ask`` message
-- ``reply``: id of an ``ask`` message, ok, value or error
+- ``reply``: id of an ``ask`` message, ok, and either value or error
 
 Messages from the kernel:
 
 - ``begun``: id
 - ``progress``: id, text
-- ``answer``: id, ok, value or error
+- ``answer``: id, ok, and either value or error
 - ``ask``: id, name, args
 - ``settled``: id of an ``ask`` message
 - ``tell``: name, args

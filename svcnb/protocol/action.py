@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.errors import InvalidType
+from svcnb.files import read_file
 from svcnb.protocol.cid import cid as cid_of, encode_source
 from svcnb.protocol.derived_action import Stamp
 from svcnb.protocol.errors import MalformedValue, shown
@@ -57,7 +58,7 @@ class Action:
 
     def __post_init__(self) -> None:
         _require_text(self.source)
-        cid_of(self.source)  # reject file names and strings that UTF-8 cannot encode here, at the line with the mistake
+        cid_of(self.source)  # reject file names, and strings that UTF-8 cannot encode, at the creation
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, name: str | None = None, description: str = "") -> Action:
@@ -70,9 +71,9 @@ class Action:
 
         Raises:
             MalformedValue: The file is not UTF-8.
-            OSError: The file cannot be read.
+            OSError: The file cannot be read, or is not a regular file.
         """
-        data = Path(path).read_bytes()
+        data = read_file(path)
         try:
             source = data.decode()
         except UnicodeDecodeError as error:
@@ -89,7 +90,7 @@ class Action:
 
     @cached_property
     def hashed_cid(self) -> str:
-        """Action id on the contract: keccak256 of the CID text, ``0x`` and 64 hex digits."""
+        """Id of the action in the contract: keccak256 of the CID text, ``0x`` and 64 hex digits."""
         return hash_of(self.cid)
 
     @cached_property
@@ -126,8 +127,8 @@ class Action:
             The derived action, with the constant and the template's CID.
 
         Raises:
-            MalformedValue: The constant has no exact JavaScript form, the name is not a free identifier, or the version
-                is not a positive whole number.
+            MalformedValue: The constant has no exact JavaScript form, the name cannot be declared, or the version is
+                not a positive whole number.
 
         Example:
             >>> template = Action("function main() { return LIMIT.cents; }")

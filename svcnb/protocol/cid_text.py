@@ -24,7 +24,7 @@ _FIRST_V0: Final = "QmNLei78zWmzUdbeRB3CiUfAizWUrbeeZh5K1rhAQKCh51"
 _LAST_V0: Final = "QmfZy5bvk7a3DQAjCbGNtmrPXWkyVvPrdnZMyBZ5q5ieKG"
 _V0_DIGEST_BYTES: Final = 32
 _DAG_PB: Final = 0x70
-_ALPHABET: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"  # Bitcoin's, base58btc in multibase
+_ALPHABET: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"  # base58btc
 _PAIRS: Final = tuple(a + b for a, b in product(_ALPHABET, repeat=2))
 _PAIR: Final = 58**2
 _FOUR: Final = 58**4  # four digits per division, because division by a number of less than 30 bits is fast

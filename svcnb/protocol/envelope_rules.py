@@ -29,7 +29,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 _DEFAULT: Final = Vocabulary()
 _SAFE_RECURSION: Final = 5_000
-_MAX_DEPTH: Final = 2_048  # each level uses two of the 4096 bytes
+_MAX_DEPTH: Final = 2_048  # each level needs two brackets, and typed_data has at most 4096 bytes
 _CANONICAL: Final = {flow: canonical_types(flow) for flow in Flow}
 _MEMBERS: Final = frozenset({"types", "primaryType", "domain", "message"})
 _DOMAIN_MEMBERS: Final = frozenset(name for name, _ in DOMAIN_FIELDS)

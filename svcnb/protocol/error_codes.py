@@ -28,16 +28,18 @@ class ErrorCode(NamedTuple):
 ERROR_CODES: Final[dict[int, ErrorCode]] = {
     row.status: row
     for row in (
-        ErrorCode(400, "bad_request", "malformed JSON or a parameter of the wrong shape"),
-        ErrorCode(401, "unauthorized", "no key sent, or the key does not resolve to any account"),
-        ErrorCode(402, "payment_required", "the account exists but its credits cannot cover the call"),
-        ErrorCode(403, "forbidden", "valid, funded key not permitted, usually a usage key outside its groups"),
-        ErrorCode(404, "not_found", "no such endpoint or resource"),
-        ErrorCode(413, "payload_too_large", "the body is larger than the service accepts"),
-        ErrorCode(422, "unprocessable_entity", "the body is JSON but does not match the endpoint's schema"),
-        ErrorCode(429, "too_many_requests", "the node is shedding load because of CPU pressure", retry=True),
-        ErrorCode(500, "internal_error", "server-side failure"),
-        ErrorCode(503, "service_unavailable", "billing, chain RPC or the actions runtime is down", retry=True),
+        ErrorCode(400, "bad_request", "malformed JSON, or a value in the wrong format"),
+        ErrorCode(401, "unauthorized", "the request does not contain a key, or the key does not belong to an account"),
+        ErrorCode(402, "payment_required", "the account does not have enough credit for the call"),
+        ErrorCode(403, "forbidden", "the key does not have the permission for this call"),
+        ErrorCode(404, "not_found", "the endpoint or the object does not exist"),
+        ErrorCode(413, "payload_too_large", "the body is too large"),
+        ErrorCode(422, "unprocessable_entity", "the JSON body does not have the fields or types of the endpoint"),
+        ErrorCode(429, "too_many_requests", "the machine is overloaded, or the caller has reached a limit", retry=True),
+        ErrorCode(500, "internal_error", "the service or the action failed"),
+        ErrorCode(
+            503, "service_unavailable", "the billing system, the chain or the runtime is unavailable", retry=True
+        ),
     )
 }
 

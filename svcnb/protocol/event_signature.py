@@ -151,8 +151,8 @@ class Event:
             positions: Positions of the indexed arguments, counted from 0.
 
         Raises:
-            InvalidSignature: A position does not exist, there are more than `MAX_INDEXED`, or the signature marks other
-                arguments.
+            InvalidSignature: A position does not exist, there are more than `MAX_INDEXED` positions, or the signature
+                marks other arguments.
         """
         if len(set(positions)) > MAX_INDEXED or not all(0 <= place < len(self.arguments) for place in positions):
             raise InvalidSignature(

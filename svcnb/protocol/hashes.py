@@ -170,7 +170,7 @@ def key_hash(text: str) -> int:
     """Returns the number that identifies an account key or a usage key in the contract.
 
     Args:
-        text: The key in the format of the header. The function ignores surrounding whitespace.
+        text: The key, as a request contains it in its header. The function ignores surrounding whitespace.
 
     Returns:
         keccak256 of its UTF-8 bytes, as a number.
@@ -214,12 +214,12 @@ def usage_key_bytes(text: str) -> bytes | None:
     """Decodes the text of a key to its 32 secret bytes.
 
     Args:
-        text: The key in the format of the header: standard base64 (RFC 4648, section 4).
+        text: The key, as a request contains it in its header: standard base64 (RFC 4648, section 4).
 
     Returns:
         The bytes. None if the text is not the base64 of exactly 32 bytes. The last digit before ``=`` contains four
-        bits of the key and two bits that must be zero (section 3.5). Without that check, four texts would represent the
-        same key.
+        bits of the key and two bits that must be zero (section 3.5). Without a check of these two bits, four texts
+        would represent the same key.
     """
     try:
         raw = base64.b64decode(text, validate=True)
@@ -229,7 +229,7 @@ def usage_key_bytes(text: str) -> bytes | None:
 
 
 def hashed_cid(cid: str) -> str:
-    """Returns the hash that identifies an action on the contract.
+    """Returns the hash that identifies an action in the contract.
 
     Args:
         cid: The raw CID as text, for example ``Qm…``. Like the service, the function does not check its syntax.

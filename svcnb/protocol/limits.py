@@ -41,8 +41,8 @@ MAX_KEY_GROUPS: Final = 50
 MAX_CHAIN_TEXT_BYTES: Final = 25 * 1024
 """Maximum size of a name and its description together, in bytes of UTF-8.
 
-A write by a payer has 25,000,000 gas, and a new word of 32 bytes costs 22,100 (EIP-2929). Strings of this size and the
-largest permission lists fit into one write."""
+A write by a payer has a gas limit of 25,000,000, and a new word of 32 bytes costs 22,100 gas (EIP-2929). Strings of
+this size and the largest permission lists fit into one write."""
 USAGE_KEY_LIFETIME_S: Final = 10 * 365 * 24 * 3600
 USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 
@@ -50,7 +50,7 @@ USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
 MAX_CONNECTIONS: Final = 1_000
 HEAD_TIMEOUT_S: Final = 15.0
-"""Maximum time in seconds from the first byte of a request, or the start of a connection, to the end of the head."""
+"""Maximum time in seconds from the start of a connection, or the first byte of a request, to the end of the headers."""
 BODY_TIMEOUT_S: Final = 60.0
 """Maximum time in seconds to receive a request body."""
 WRITE_TIMEOUT_S: Final = 60.0

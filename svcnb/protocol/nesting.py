@@ -1,9 +1,9 @@
 """Checks of the structure of a JSON text before parsing, in linear time.
 
-Python's parser is recursive. If a library has raised the recursion limit, a deeply nested text crashes the process. In
-memory, a parsed text of many small values takes forty times its size. Therefore, this module checks texts from actions,
-callers and services first. The checks read each byte a fixed number of times and keep only one block of the text in
-memory.
+Python's parser is recursive. If a library has raised the recursion limit, a deeply nested text crashes the process. A
+parsed text of many small values needs forty times as much memory as the text itself. Therefore, this module checks
+texts from actions, callers and services first. The checks read each byte a fixed number of times and keep only one
+block of the text in memory.
 """
 
 from __future__ import annotations

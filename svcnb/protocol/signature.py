@@ -16,7 +16,7 @@ from svcnb.protocol.hashes import HASH_BYTES
 from svcnb.protocol.keccak import keccak256
 
 SIGNATURE_BYTES: Final = 65
-_V: Final = 27  # Ethereum adds this to the parity of the point
+_V: Final = 27  # Ethereum adds this number to the parity of the point's y coordinate
 
 
 def sign_digest(digest: bytes, secret: bytes) -> bytes:
@@ -45,8 +45,8 @@ def recover_address(digest: bytes, signature: bytes) -> str:
     """Returns the address whose key created a signature.
 
     Any well-formed signature results in *some* address, so callers must compare it with the expected address. As in
-    Ethereum's own recovery, s can be in either half. Each signature therefore has two valid forms, so do not use its
-    bytes as an identifier.
+    Ethereum's own recovery, s can be in either half of the group order. Each signature therefore has two valid forms.
+    Do not use the bytes of a signature as an identifier.
 
     Args:
         digest: The 32 signed bytes.

@@ -1,7 +1,7 @@
 """Root digest of a source of any size: in memory, in a file, or in a stream.
 
 Several threads hash large inputs, because the leaves of the tree are independent and `hashlib` releases the interpreter
-lock. The memory use stays below 8 MiB at any size.
+lock. The memory use stays below 8 MiB for a source of any size.
 
 Source: docs/service/keys.md#content-identifiers.
 """

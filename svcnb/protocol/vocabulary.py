@@ -41,7 +41,7 @@ class Vocabulary:
             value = getattr(self, field)
             if not isinstance(value, str) or not _NAME.match(value):
                 raise MalformedValue(
-                    f"invalid {field} name {value!r}: expected one lower-case letter, then at most 31 lower-case "
+                    f"invalid {field} name {value!r}: expected one lowercase letter, then at most 31 lowercase "
                     f"letters or digits, for example {field}='acme'"
                 )
 

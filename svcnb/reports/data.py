@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from svcnb.checked import checked
 from svcnb.client.errors import ConfigError
 from svcnb.client.recorder import strip_text
+from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -102,7 +103,7 @@ def triggers_token(environment: Mapping[str, str]) -> str:
     if not named:
         raise ConfigError("this report requires a token of the triggers service", hint=hint)
     try:
-        return Path(named).expanduser().read_text(encoding="utf-8").strip()
+        return read_text(Path(named).expanduser(), MAX_TEXT_FILE_BYTES).strip()
     except OSError as error:
         raise ConfigError(f"the token file cannot be read: {error.strerror}", hint=hint) from None
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from svcnb.client.errors import ConfigError
 from svcnb.client.recorder import names_secret
 from svcnb.client.secret import MASK
+from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 from svcnb.logs import redact
 from svcnb.reports.data import TOKEN_FILE
 
@@ -30,7 +31,7 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
     """
     found = [environment.get(name, "").strip() for name in _SECRETS]
     with suppress(KeyError, OSError, UnicodeDecodeError):
-        found.append(Path(environment[TOKEN_FILE]).expanduser().read_text(encoding="utf-8").strip())
+        found.append(read_text(Path(environment[TOKEN_FILE]).expanduser(), MAX_TEXT_FILE_BYTES).strip())
     with suppress(ConfigError):
         from svcnb.client.config import load
 

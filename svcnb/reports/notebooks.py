@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from svcnb.client.errors import ConfigError
 from svcnb.client.recorder import names_secret
+from svcnb.files import read_file
 from svcnb.protocol.nesting import parse
 from svcnb.reports.parameters import ParameterRefused
 
@@ -150,7 +151,7 @@ def read_notebook(file: str | Path) -> OwnNotebook:
             raise NotebookUnusable(
                 f"{path} is larger than {_MOST_BYTES // 1_000_000} MB", hint="Clear the outputs of the notebook."
             )
-        notebook = parse(path.read_bytes())
+        notebook = parse(read_file(path))
         cells = [(str(cell["cell_type"]), _text(cell["source"]), _tags(cell)) for cell in notebook["cells"]]
         language = notebook.get("metadata", {}).get("kernelspec", {}).get("language", "python")
     except OSError as error:

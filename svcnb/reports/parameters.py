@@ -109,7 +109,7 @@ class RunHistory(Parameters):
         None,
         description=(
             "Maximum time without a run, for example 6h. A longer time is a problem. The limit applies to `action`, "
-            "and to all actions that ran before. The maximum is twice `since`."
+            "and to all actions with earlier runs. The maximum is twice `since`."
         ),
     )
     min_runs: int = Field(

@@ -360,9 +360,9 @@ def _place(cell: int) -> str:
 
 
 def _last_begun(notebook: NotebookNode) -> int:
-    """Returns the cell in which a report stopped without an error of its own.
+    """Returns the number of the cell in which a report stopped, for an error without a cell number.
 
-    A kernel that crashed may not have counted it.
+    After a crash of the kernel, the cell may have no execution number.
     """
     return sum(map(_begun, notebook.cells))
 

@@ -32,7 +32,7 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
     Args:
         client: The service, and the key of the account.
         usage_keys: The account's usage keys. The events identify the account by the hash of its account key, so a usage
-            key cannot find them.
+            key cannot find the events.
         period: Period of the events.
 
     Raises:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.checked import checked
 from svcnb.client.errors import ChainError, InvalidArgument
+from svcnb.files import read_text
 from svcnb.protocol.keccak import keccak256
 from svcnb.protocol.nesting import parse
 
@@ -33,7 +34,7 @@ def deploy(w3: Web3, artifact: str | Path | Mapping[str, Any], *arguments: Any, 
     Returns:
         The deployed contract, a `web3.contract.Contract`.
     """
-    content = parse(Path(artifact).read_text("utf-8")) if isinstance(artifact, (str, Path)) else artifact
+    content = parse(read_text(artifact)) if isinstance(artifact, (str, Path)) else artifact
     factory = w3.eth.contract(abi=content["abi"], bytecode=content["bytecode"])
     receipt = w3.eth.wait_for_transaction_receipt(factory.constructor(*arguments).transact(transaction))
     return w3.eth.contract(address=receipt["contractAddress"], abi=content["abi"])

@@ -203,14 +203,14 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
             severity="breaks",
             route=route.name,
             field=f"{where}.{name}",
-            says=("the service requires this member, but this package does not send it"),
+            says=("the service requires this field, but this package does not send it"),
         )
     for name in sorted(set(live["members"]) - set(ours["members"]) - live["required"]):
         yield Drift(
             severity="news",
             route=route.name,
             field=f"{where}.{name}",
-            says=("the service accepts this member, but this package does not send it"),
+            says=("the service accepts this field, but this package does not send it"),
         )
     for name, member in ours["members"].items():
         if name in live["members"]:
@@ -221,7 +221,7 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
                 severity=severity,
                 route=route.name,
                 field=f"{where}.{name}",
-                says=("this package sends this member, but the service does not accept it"),
+                says=("this package sends this field, but the service does not accept it"),
             )
 
 
@@ -241,14 +241,14 @@ def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
                 severity="breaks",
                 route=route.name,
                 field=f"{where}.{name}",
-                says=("this package reads this member, but the service does not return it"),
+                says=("this package reads this field, but the service does not return it"),
             )
     for name in sorted(set(live["members"]) - set(ours["members"])):
         yield Drift(
             severity="news",
             route=route.name,
             field=f"{where}.{name}",
-            says=("the service returns this member, but this package does not read it"),
+            says=("the service returns this field, but this package does not read it"),
         )
 
 

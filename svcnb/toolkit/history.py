@@ -114,7 +114,7 @@ class History(Checked):
         path: Path of the history file. None means the default file.
 
     Raises:
-        ConfigError: This machine has no default location, or recording is disabled. Every method also raises this error
+        ConfigError: This machine has no default path, or recording is disabled. Every method also raises this error
             if the file is not a history file.
 
     Example:

@@ -18,17 +18,19 @@ GROUPS: Final[dict[str, str]] = {
     "trigger": "trigger_id",
 }
 """SQL column or expression of each group of `History.spend`."""
+_VALUES: Final = {"status": ("success", "failed", "queued", "running"), "source": ("client", "trigger", "service")}
 _WANTED: Final = frozenset({"action", "key", "keys", "service", "status", "source", "since", "until"})
 
 
 def condition(wanted: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
-    """Returns the SQL condition of the selected runs and the values of its parameters."""
+    """Returns the SQL condition for the selected runs, and the values of the condition's parameters."""
     if unknown := set(wanted) - _WANTED:
         raise InvalidArgument(
             f"cannot filter runs by {', '.join(sorted(unknown))}",
             hint=f"Use the filters {', '.join(sorted(_WANTED))}.",
         )
     given = {name: value for name, value in wanted.items() if value is not None}
+    _require_known_values(given)
     clauses: dict[str, tuple[Any, ...]] = {}
     if "action" in given:
         clauses["cid = ?"] = (raw_cid(given["action"]),)
@@ -46,6 +48,12 @@ def condition(wanted: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
         clauses["started_at < ?"] = (given["until"].timestamp(),)
     values = tuple(value for bound in clauses.values() for value in bound)
     return (f"WHERE {' AND '.join(clauses)}" if clauses else ""), values
+
+
+def _require_known_values(given: Mapping[str, Any]) -> None:
+    for name, allowed in _VALUES.items():
+        if name in given and given[name] not in allowed:
+            raise InvalidArgument(f"invalid {name} {given[name]!r}", hint=f"Use one of {', '.join(allowed)}.")
 
 
 def _since(value: datetime | timedelta | str | None) -> float | None:

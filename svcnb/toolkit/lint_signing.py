@@ -54,7 +54,7 @@ def typed_data(context: Context) -> Iterator[Finding]:
         fields = _fields(context, types) if types is not None and types.type == "object" else None
         if fields and not any(_ENDS.search(name) for name in fields):
             message = "the typed data has no deadline and no nonce: the signature never expires"
-            hint = "Add a deadline, or a nonce that the contract uses once."
+            hint = "Add a deadline, or a nonce that the contract accepts only once."
             yield context.find(node, "warning", "no_deadline", message, hint)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
+from svcnb.client.errors import TransportError
 from svcnb.client.recorder import strip
 from svcnb.logs import MASK
 from svcnb.protocol.nesting import parse
@@ -116,13 +117,18 @@ def over_http(base_url: str) -> Send:
 
     Args:
         base_url: Address of the service, without ``/core/v1``.
+
+    Returns:
+        The function. It raises `svcnb.TransportError` if the service does not respond.
     """
     import httpx
 
     def send(method: str, path: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
-        answer = httpx.request(
-            method, base_url.rstrip("/") + path, headers=dict(headers), content=body, timeout=_TIMEOUT_S
-        )
+        url = base_url.rstrip("/") + path
+        try:
+            answer = httpx.request(method, url, headers=dict(headers), content=body, timeout=_TIMEOUT_S)
+        except httpx.TransportError as error:
+            raise TransportError(f"{base_url} did not respond: {error}") from None
         return Answer(answer.status_code, dict(answer.headers), _parsed(answer.text))
 
     return send

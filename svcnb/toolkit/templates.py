@@ -20,6 +20,7 @@ from svcnb.checked import Checked, checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
+from svcnb.files import read_text
 from svcnb.protocol.action import Action
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.nesting import parse
@@ -271,8 +272,9 @@ class Templates(Checked):
         try:
             return Action.from_file(self.path.parent / file, name=name)
         except (OSError, MalformedValue) as error:
+            reason = error.strerror if isinstance(error, OSError) else error.message
             raise InvalidArgument(
-                f"{file} cannot be read: {error}", hint=("Pass a file in the folder of the registry.")
+                f"{file} cannot be read: {reason}", hint="Pass a file in the folder of the registry."
             ) from error
 
     def _release(self, key: str) -> _Release:
@@ -310,7 +312,7 @@ def _read(path: Path) -> _Content:
     if not path.exists():
         return _Content()
     try:
-        return _Content.model_validate(parse(path.read_text(encoding="utf-8")))
+        return _Content.model_validate(parse(read_text(path)))
     except (ValueError, ValidationError, OSError) as error:
         raise InvalidArgument(
             f"{path} is not a registry of templates: {error}",

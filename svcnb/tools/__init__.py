@@ -48,20 +48,20 @@ _PASSED_ON = (
 )
 
 
-class PartMissing(SvcnbError, RuntimeError):
-    """Error for a missing external tool, which the emulator would start as a process.
+class ToolMissing(SvcnbError, RuntimeError):
+    """An external tool, for example the chain node, is not installed.
 
     Args:
-        part: Name of the tool, for example ``anvil``.
-        detail: Locations that the function searched.
+        tool: Name of the tool, for example ``anvil``.
+        detail: Cause, for example the locations that the toolkit searched.
         hint: Next step, as a command where possible.
     """
 
-    exit_code = ExitCode.PART_MISSING
+    exit_code = ExitCode.TOOL_MISSING
 
-    def __init__(self, part: str, detail: str, hint: str) -> None:
-        super().__init__(f"{part} is missing: {detail}", hint=hint)
-        self.part = part
+    def __init__(self, tool: str, detail: str, hint: str) -> None:
+        super().__init__(f"{tool} is missing: {detail}", hint=hint)
+        self.tool = tool
         self.detail = detail
 
 
@@ -109,7 +109,7 @@ def deno() -> Path:
         ``$SVC_DENO`` if it is set, otherwise the binary of the ``deno`` wheel, otherwise ``deno`` on the PATH.
 
     Raises:
-        PartMissing: Deno is not installed. The hint names the extra that installs it.
+        ToolMissing: Deno is not installed. The hint names the extra that installs it.
     """
     if chosen := os.environ.get("SVC_DENO"):
         return _existing("deno", Path(chosen), "Correct SVC_DENO, or unset it to use the wheel.")
@@ -129,7 +129,7 @@ def deno() -> Path:
 
     if found := shutil.which("deno"):
         return Path(found)
-    raise PartMissing(
+    raise ToolMissing(
         "deno", f"not found next to {sys.executable} or on the PATH", f"Run: {install_command('emulator')}"
     )
 
@@ -141,7 +141,7 @@ def anvil() -> Path:
         ``$SVC_ANVIL`` if it is set, otherwise the downloaded binary.
 
     Raises:
-        PartMissing: The chain node has not been downloaded.
+        ToolMissing: The chain node has not been downloaded.
     """
     if chosen := os.environ.get("SVC_ANVIL"):
         return _existing("anvil", Path(chosen), "Correct SVC_ANVIL, or unset it and run: svcnb fetch")
@@ -162,17 +162,17 @@ def safe_artifacts() -> Path:
     """Returns the folder with compiled contracts of the multi-signature wallet Safe, which the tests deploy.
 
     Raises:
-        PartMissing: The contracts have not been downloaded.
+        ToolMissing: The contracts have not been downloaded.
     """
     found = sorted(deno_folder().glob(f"npm/*/@safe-global/safe-contracts/{SAFE_VERSION}/build/artifacts/contracts"))
     if not found:
-        raise PartMissing(
+        raise ToolMissing(
             "safe-contracts", f"not in {deno_folder()}", "Connect to the internet and run: svcnb fetch --compiler"
         )
     return found[0]
 
 
-def _existing(part: str, path: Path, hint: str) -> Path:
+def _existing(tool: str, path: Path, hint: str) -> Path:
     if not path.is_file():
-        raise PartMissing(part, f"the file {path} does not exist", hint)
+        raise ToolMissing(tool, f"the file {path} does not exist", hint)
     return path

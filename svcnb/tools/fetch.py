@@ -1,10 +1,10 @@
 """Downloader of external tools into the user's cache, which checks their hashes.
 
-Deno downloads archives from npm, and compares each one with a lock file in this folder. Deno downloads everything in a
-lock file, so each tool has its own file. If the hash of the chain node's unpacked binary is known, this module also
-compares that hash. Otherwise, it downloads the archive again, because Deno trusts its cache without a check. Platforms
-without a lock file are not supported. Two processes can download at the same time, because an atomic rename moves the
-binary into place.
+Deno downloads archives from npm, and compares each one with a lock file in this folder. Deno downloads everything that
+a lock file lists, so each tool has its own lock file. If the hash of the chain node's unpacked binary is known, this
+module also compares that hash. Otherwise, it downloads the archive again, because Deno trusts its cache without a
+check. Platforms without a lock file are not supported. Two processes can download at the same time, because an atomic
+rename moves the binary into place.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from svcnb.tools import (
     SAFE_VERSION,
     SOLC_LOCK,
     SOLC_VERSION,
-    PartMissing,
+    ToolMissing,
     anvil_path,
     deno,
     deno_environment,
@@ -47,25 +47,25 @@ _MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "
 _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "win32"}
 
 
-class PartCorrupt(SvcnbError, RuntimeError):
-    """Error for a downloaded file with a wrong hash. The function has deleted the file."""
+class ToolCorrupt(SvcnbError, RuntimeError):
+    """A downloaded file has a wrong hash. The file was not installed."""
 
-    exit_code = ExitCode.PART_MISSING
+    exit_code = ExitCode.TOOL_MISSING
 
 
 def platform_name() -> str:
     """Returns the name of this platform in the node's packages, for example ``linux-amd64``.
 
     Raises:
-        PartMissing: No package exists for this machine.
+        ToolMissing: No package exists for this machine.
     """
     system = _SYSTEMS.get(sys.platform)
     machine = _MACHINES.get(platform.machine().lower())
     if system is None or machine is None:
-        raise PartMissing(
+        raise ToolMissing(
             "anvil",
             f"there is no build for {sys.platform} on {platform.machine()}",
-            "Install Foundry and set SVC_ANVIL to the path of its anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of anvil, or use another chain with --chain-rpc.",
         )
     return f"{system}-{machine}"
 
@@ -77,14 +77,14 @@ def anvil_lock(platform: str) -> Path:
         platform: Name of the platform from `platform_name`.
 
     Raises:
-        PartMissing: No hash is available for this platform, so the function cannot check a download.
+        ToolMissing: No hash is available for this platform, so the function cannot check a download.
     """
     lock = Path(__file__).with_name(f"anvil-{platform}.lock")
     if not lock.is_file():
-        raise PartMissing(
+        raise ToolMissing(
             "anvil",
             f"there is no recorded hash of the build for {platform}, so the download cannot be verified",
-            "Install Foundry and set SVC_ANVIL to the path of its anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of anvil, or use another chain with --chain-rpc.",
         )
     return lock
 
@@ -99,8 +99,8 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
         Path of the binary.
 
     Raises:
-        PartMissing: The download failed. The message contains Deno's output.
-        PartCorrupt: The downloaded file has a wrong hash.
+        ToolMissing: The download failed. The message contains Deno's output.
+        ToolCorrupt: The downloaded file has a wrong hash.
     """
     target = anvil_path()
     name = platform_name()
@@ -115,7 +115,7 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
     _deno_cache(f"npm:{package}@{ANVIL_VERSION}", anvil_lock(name), again=sha256 is None)
     found = sorted(deno_folder().glob(f"npm/*/{package}/{ANVIL_VERSION}/bin/{target.name}"))
     if not found:
-        raise PartMissing(
+        raise ToolMissing(
             "anvil", f"package {package} does not contain bin/{target.name}", "Report this error with the line above."
         )
     _place(found[0], target, sha256)
@@ -130,7 +130,7 @@ def fetch_solc(report: Callable[[str], None]) -> None:
         report: Function that receives one line for each step.
 
     Raises:
-        PartMissing: The download failed. The message contains Deno's output.
+        ToolMissing: The download failed. The message contains Deno's output.
     """
     if solc_fetched():
         report(f"solc {SOLC_VERSION} is already installed: {deno_folder()}")
@@ -147,11 +147,11 @@ def fetch_safe(report: Callable[[str], None]) -> None:
         report: Function that receives one line for each step.
 
     Raises:
-        PartMissing: The download failed. The message contains Deno's output.
+        ToolMissing: The download failed. The message contains Deno's output.
     """
     try:
         report(f"safe-contracts {SAFE_VERSION} are already installed: {safe_artifacts()}")
-    except PartMissing:
+    except ToolMissing:
         report(f"downloading safe-contracts {SAFE_VERSION} (about 5 MB) ...")
         _deno_cache(f"npm:@safe-global/safe-contracts@{SAFE_VERSION}", SAFE_LOCK)
         report(f"safe-contracts {SAFE_VERSION} are ready: {safe_artifacts()}")
@@ -168,7 +168,7 @@ def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
         Folder of the package.
 
     Raises:
-        PartMissing: The download failed. The message contains Deno's output.
+        ToolMissing: The download failed. The message contains Deno's output.
     """
     version = PAGE_VERSIONS[package]
     where = f"npm/*/{package}/{version}"
@@ -177,7 +177,7 @@ def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
         _deno_cache(f"npm:{package}@{version}", Path(__file__).with_name(f"{package}.lock"))
     found = sorted(deno_folder().glob(where))
     if not found:
-        raise PartMissing(package, f"not in {deno_folder()}", "Check the network and run again: svcnb lite build")
+        raise ToolMissing(package, f"not in {deno_folder()}", "Check the network and run again: svcnb lite build")
     return found[0]
 
 
@@ -194,12 +194,12 @@ def _deno_cache(specifier: str, lock: Path, *, again: bool = False) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise PartMissing(
+        raise ToolMissing(
             specifier, f"not downloaded within {FETCH_TIMEOUT_S} s", "Check the network and run again: svcnb fetch"
         ) from None
     if done.returncode:
         said = done.stderr.strip() or f"Deno stopped with exit code {done.returncode}"
-        raise PartMissing(specifier, said, "Check the network and run again: svcnb fetch")
+        raise ToolMissing(specifier, said, "Check the network and run again: svcnb fetch")
 
 
 def _sha256(path: Path) -> str:
@@ -209,7 +209,7 @@ def _sha256(path: Path) -> str:
 
 def _place(source: Path, target: Path, sha256: str | None) -> None:
     if sha256 is not None and (seen := _sha256(source)) != sha256:
-        raise PartCorrupt(
+        raise ToolCorrupt(
             f"{source} has the SHA-256 hash {seen}, but the expected hash is {sha256}. The file was not stored. "
             f"Delete {deno_folder()} and run: svcnb fetch"
         )

@@ -64,7 +64,7 @@ class Board:
         return sorted(found, key=lambda row: (-row[2], row[0], row[1]))
 
     def as_dict(self) -> dict[str, dict[str, dict[str, int | bool]]]:
-        """Returns the progress for JSON: the members ``right`` and ``tries`` for each learner and exercise."""
+        """Returns the progress for JSON: the fields ``right`` and ``tries`` for each learner and exercise."""
         return {
             name: {exercise: each.model_dump() for exercise, each in progress.items()}
             for name, progress in self.learners.items()

@@ -24,7 +24,7 @@ _REFUSAL: Final = (
 class LimitedConnection(HttpToolsProtocol):
     """Connection that closes if a request does not arrive in time.
 
-    Above the maximum number, it responds with status 503.
+    If too many connections are open, it responds with status 503.
     """
 
     limit = MAX_WORKSHOP_CONNECTIONS
@@ -42,7 +42,7 @@ class LimitedConnection(HttpToolsProtocol):
             return
         self._is_refused = True
         transport.write(_REFUSAL)
-        transport.write_eof()  # the client must close first, because unread bytes would cause a loss of the response
+        transport.write_eof()  # the client must close first, because a close with unread bytes discards the response
         self._arrives_within(_LINGER_S)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -43,7 +43,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class _About(BaseModel):
-    """Stored data of an emulator in addition to its state."""
+    """Port and settings of an emulator, stored next to its state."""
 
     port: int = 0
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -290,7 +290,7 @@ class Emulators:
         return self._folder / learner / "emulators"
 
     def _of(self, learner: str) -> dict[str, HostedEmulator]:
-        """Returns a learner's emulators. Opens the sockets of emulators from an earlier start of the workshop again."""
+        """Returns a learner's emulators. Reopens the sockets of emulators from an earlier start of the workshop."""
         if learner not in self._all:
             kept = sorted(each.parent for each in self._learners_folder(learner).glob(f"*/{_ABOUT}"))
             self._all[learner] = {each.name: self._make(each, None) for each in kept}

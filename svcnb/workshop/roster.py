@@ -180,7 +180,7 @@ class Roster:
             name: Identifier, display name or e-mail address.
 
         Raises:
-            UnknownLearner: The roster contains no such learner, or several.
+            UnknownLearner: No learner or more than one learner has this name.
         """
         name = clean(name)
         found = self._named(name)

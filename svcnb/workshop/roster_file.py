@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.files import read_file
 from svcnb.protocol.limits import MAX_LEARNERS, MAX_ROSTER_BYTES
 from svcnb.workshop.roster import clean
 
@@ -36,7 +37,7 @@ def read_roster(path: Path) -> list[Entry]:
         InvalidArgument: The file does not have this format, is too long, or contains no learners.
     """
     try:
-        raw = path.read_bytes()
+        raw = read_file(path)
     except OSError as error:
         raise InvalidArgument(
             f"cannot read learners from {path}: {error.strerror or error}",

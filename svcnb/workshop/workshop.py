@@ -392,5 +392,5 @@ class Workshop(Checked):
 def _check_lesson(lesson: str) -> None:
     if LESSON.fullmatch(lesson) is None:
         raise InvalidArgument(
-            f"invalid lesson {lesson[:80]!r}", hint="Use at most 64 lower-case letters, digits and hyphens."
+            f"invalid lesson {lesson[:80]!r}", hint="Use at most 64 lowercase letters, digits and hyphens."
         )

@@ -297,10 +297,10 @@ def test_an_empty_database_with_a_root_secret_is_rejected(start, kept):
 
 
 def test_a_start_after_a_killed_first_start_works(kept, tmp_path):
-    from svcnb.emulator.bootstrap import Beginning
+    from svcnb.emulator.bootstrap import Bootstrap
 
-    beginning = Beginning(Settings.load({}, state=tmp_path / "new"))
-    beginning.release()  # the kill happens when the root secret exists and the database is empty
+    bootstrap = Bootstrap(Settings.load({}, state=tmp_path / "new"))
+    bootstrap.release()  # the kill happens when the root secret exists and the database is empty
     service = Service(Settings.load({}, state=tmp_path / "new"))
     assert service.custody is not None
     asyncio.run(service.stop())

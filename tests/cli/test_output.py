@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from svcnb.cli._output import output_options, show
+from svcnb.launch import Emulator
 
 ENTRIES = [
     {"id": "1", "name": "short", "groups": [1, 2], "on": True},
@@ -48,6 +49,16 @@ def test_csv_has_the_members_of_the_json_and_no_formulas(run) -> None:
         {"id": "1", "name": "short", "groups": "[1, 2]", "on": "true"},
         {"id": "22", "name": "'=a longer name", "groups": "[]", "on": "false"},
     ]
+
+
+def test_the_csv_of_an_empty_list_has_the_header(svcnb, emulator: Emulator, tmp_path: Path) -> None:
+    environment = {"SVC_BASE_URL": emulator.base_url, "SVC_HISTORY": str(tmp_path / "history.sqlite")}
+    environment["SVC_API_KEY"] = emulator.client().accounts.create("empty").api_key.reveal()
+    for command in ("groups list", "keys list", "actions list", "history list", "history spend"):
+        done = svcnb(*command.split(), "--output", "csv", **environment)
+        assert done.returncode == 0, done.stderr
+        [header] = done.stdout.splitlines()
+        assert header.count(",") > 1
 
 
 def test_quiet_prints_only_identifiers_and_excludes_other_formats(run) -> None:

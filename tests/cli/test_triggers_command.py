@@ -56,6 +56,14 @@ def test_a_webhook_is_created_and_its_runs_are_listed(told, emulator: Emulator, 
     assert trigger["id"] not in told("triggers", "list").stdout
 
 
+def test_the_error_of_a_failed_creation_names_the_objects_that_were_paid_for(told, tmp_path: Path) -> None:
+    file = tmp_path / "action.js"
+    file.write_text(SOURCE)
+    refused = told("triggers", "create", "late", str(file), "--kind", "schedule").stderr
+    assert "already created and paid for group 1 ('trigger late') and usage key 'trigger late'." in refused
+    assert "Nothing was charged" not in refused
+
+
 def test_the_error_for_an_invalid_schedule_explains_it(told, tmp_path: Path) -> None:
     file = tmp_path / "action.js"
     file.write_text(SOURCE)

@@ -74,6 +74,17 @@ def test_a_batch_accepts_a_data_frame_and_returns_a_data_frame(scripted) -> None
     assert frame.index.name == "run"
 
 
+def test_a_batch_accepts_a_series(scripted) -> None:
+    batch = scripted(lambda request: answer(number(request) + 1)).map(DOUBLE, pd.Series([{"n": 1}, {"n": 2}]))
+    assert batch.responses() == [2, 3]
+
+
+def test_the_frame_of_an_empty_batch_has_the_types_of_strings(scripted) -> None:
+    frame = scripted(lambda _: answer(1)).map(DOUBLE, []).to_frame()
+    strings = pd.Series([""], dtype="str").dtype
+    assert [frame[name].dtype for name in ("logs", "error", "request_id")] == [strings] * 3
+
+
 def test_a_batch_does_not_exceed_its_concurrency(scripted) -> None:
     lock, now, most = threading.Lock(), 0, 0
     together = threading.Barrier(5, timeout=300)

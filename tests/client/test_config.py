@@ -145,4 +145,4 @@ def test_the_hint_for_an_unreadable_file_fits_the_cause(tmp_path) -> None:
     assert caught.value.hint == "Save the file as UTF-8."
     with pytest.raises(ConfigError, match="Is a directory") as caught:
         load(environment={}, file=tmp_path)
-    assert "Check that the path is a file" in caught.value.hint
+    assert "Check that the path is a regular file" in caught.value.hint

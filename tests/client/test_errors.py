@@ -151,7 +151,7 @@ THROWN = """Internal server error: Uncaught (in promise) TypeError: x is not a f
         (f"Internal server error: {MEMORY}", ("limit", "", MEMORY, None)),
         ("Uncaught (in promise) just a text", ("run", "", "just a text", None)),
         ("Uncaught (in promise) MyError: mine: with colon", ("run", "MyError", "mine: with colon", None)),
-        ("", ("run", "", "server-side failure", None)),
+        ("", ("run", "", "the service or the action failed", None)),
     ],
 )
 def test_an_action_error_contains_stage_name_message_and_line(scripted, text, told) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import svcnb.client
 from svcnb import ExtraMissing
+from svcnb.client.chain_secured.pending import PendingMint
 from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.base import Model
@@ -90,6 +91,10 @@ def test_an_expiration_is_a_time_and_no_expiration_is_none() -> None:
     assert frame["expiration"].iloc[0] == pd.Timestamp("2026-01-01T00:00Z")
     assert pd.isna(frame["expiration"].iloc[1])
     assert frame["can_create_groups"].dtype == bool
+
+
+def test_the_start_of_a_mint_is_a_time() -> None:
+    assert types(Listing([], of="pending mints", kind=PendingMint))["begun"] == "datetime64[us, UTC]"
 
 
 def test_a_frame_contains_no_secret() -> None:

@@ -195,7 +195,7 @@ def test_many_processes_can_create_a_new_record_at_the_same_time(tmp_path) -> No
 
 
 def test_a_locked_record_is_retried_and_then_raises_an_error(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(recorder, "_PATIENCE", 0.05)
+    monkeypatch.setattr(recorder, "_TIMEOUT_S", 0.05)
     file = tmp_path / "history.sqlite"
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -215,8 +215,8 @@ def test_runs_succeed_even_if_a_newer_program_wrote_the_record(scripted, tmp_pat
 
 
 def test_runs_are_written_later_if_the_record_is_locked(scripted, tmp_path, monkeypatch, caplog) -> None:
-    monkeypatch.setattr(recorder, "_PATIENCE", 0.05)
-    monkeypatch.setattr(recorder, "_PATIENCE_WHEN_BEHIND", 0.0)
+    monkeypatch.setattr(recorder, "_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(recorder, "_TIMEOUT_WHEN_BEHIND_S", 0.0)
     file = tmp_path / "history.sqlite"
     kept = Recorder(file)
     svc = scripted(numbered(), on_run=kept)

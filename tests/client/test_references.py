@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from svcnb.client import references
@@ -28,6 +29,14 @@ def test_an_invalid_group_is_rejected(value) -> None:
     with pytest.raises(InvalidArgument) as caught:
         references.group_id(value)
     assert caught.value.hint
+
+
+def test_a_numpy_integer_of_a_data_frame_is_a_group() -> None:
+    number = pd.DataFrame({"id": [7]})["id"].iloc[0]
+    assert references.group_id(number) == 7
+    assert references.group_ids(number, "execute_in_groups") == [7]
+    with pytest.raises(InvalidArgument, match="invalid group"):
+        references.group_id(pd.DataFrame({"id": [1.5]})["id"].iloc[0])
 
 
 def test_group_zero_is_rejected_where_one_group_is_required() -> None:

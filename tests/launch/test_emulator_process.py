@@ -13,6 +13,7 @@ import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -132,6 +133,29 @@ def test_a_setting_out_of_range_is_rejected_with_its_value(cents: int) -> None:
         svcnb.Emulator(starter_credits=cents)
 
 
+@pytest.mark.parametrize(
+    ("setting", "wrong"),
+    [
+        ({"seed": "\ud800"}, "half of a surrogate pair"),
+        ({"state": "a\0b"}, "null character"),
+        ({"state": b"state"}, "expected str, got bytes"),
+        ({"allow_address": ["a\0b"]}, "null character"),
+    ],
+)
+def test_a_setting_that_is_not_text_is_refused_before_a_process_starts(
+    setting: dict[str, Any], wrong: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    with pytest.raises(launch.SettingRefused, match=wrong):
+        svcnb.Emulator(**setting)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_time_limit_for_the_start_must_be_positive(seconds: float) -> None:
+    with pytest.raises(svcnb.InvalidArgument, match="expected a number of seconds above 0"):
+        svcnb.Emulator(start_timeout=seconds)
+
+
 def test_a_seeded_emulator_refuses_to_listen_beyond_loopback() -> None:
     with pytest.raises(launch.SettingRefused, match="not a loopback address"):
         svcnb.Emulator(host="0.0.0.0", seed="demo")  # noqa: S104 - refused, which is the point
@@ -139,7 +163,7 @@ def test_a_seeded_emulator_refuses_to_listen_beyond_loopback() -> None:
 
 def test_a_missing_tool_is_reported_with_the_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVC_DENO", str(tmp_path / "no-deno"))
-    with pytest.raises(launch.EmulatorPartMissing, match="deno is missing"):
+    with pytest.raises(launch.EmulatorToolMissing, match="deno is missing"):
         svcnb.Emulator()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from svcnb.files import create_file, replace_file
+from svcnb.files import create_file, read_file, read_text, replace_file
 
 
 def test_of_many_writers_that_create_a_file_the_first_one_stays(tmp_path: Path) -> None:
@@ -40,3 +40,18 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None
         replace_file(path, "\ud800")
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no named pipes in folders")
+def test_only_regular_files_below_the_limit_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(OSError, match="the file is a pipe or a device, not a regular file"):
+            read_file(path)
+    with pytest.raises(IsADirectoryError):
+        read_file(tmp_path)
+    (tmp_path / "file").write_bytes("é\r\n".encode())
+    assert read_text(tmp_path / "file", limit=4) == "é\r\n"
+    with pytest.raises(OSError, match="the file has 4 bytes, but at most 3 are allowed"):
+        read_file(tmp_path / "file", limit=3)
+    assert read_file(os.devnull) == b""

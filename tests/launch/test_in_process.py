@@ -20,7 +20,7 @@ from svcnb.emulator.main import build_app
 from svcnb.emulator.sandbox.run_result import unsupported_text
 from svcnb.emulator.service import Service
 from svcnb.emulator.settings import Settings
-from svcnb.in_process import Nowhere, answer, new_address, pause, register, unregister
+from svcnb.in_process import EmulatorNotFound, answer, new_address, pause, register, unregister
 
 PATIENCE_S = 300.0
 SETTINGS = Settings.load({}, seed="in", chain_engine="ethereumjs", action_engine="fast", starter_credits=500)
@@ -78,7 +78,7 @@ async def test_other_clients_of_the_library_reach_it_too(address, monkeypatch):
 
 
 async def test_an_address_without_an_emulator_answers_nothing():
-    with pytest.raises(Nowhere, match="cannot connect to http://localhost:1"):
+    with pytest.raises(EmulatorNotFound, match="cannot connect to http://localhost:1"):
         await answer("GET", "http://localhost:1/core/v1/version", {}, b"", PATIENCE_S)
 
 

@@ -197,7 +197,7 @@ def test_a_lesson_that_needs_an_emulator_throughout_uses_one_of_this_computer(
 
 EMULATOR_TEXT = (
     "This lesson always uses the [emulator](glossary.md#emulator), which is the complete service on your own computer. "
-    "The lesson costs nothing."
+    "The lesson is free."
 )
 
 

@@ -52,7 +52,7 @@ def test_a_platform_without_a_known_hash_is_refused_before_anything_is_downloade
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setattr("platform.machine", lambda: "ARM64")
     monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))
-    with pytest.raises(tools.PartMissing, match="there is no recorded hash") as caught:
+    with pytest.raises(tools.ToolMissing, match="there is no recorded hash") as caught:
         fetch.fetch_anvil(lambda _line: None)
     assert "SVC_ANVIL" in caught.value.hint
 
@@ -71,21 +71,21 @@ def test_deno_is_always_given_a_lock_and_never_its_own_cache_unchecked(
 
     monkeypatch.setattr(fetch, "platform_name", lambda: platform)
     monkeypatch.setattr(subprocess, "run", run)
-    with pytest.raises(tools.PartMissing, match="no network"):
+    with pytest.raises(tools.ToolMissing, match="no network"):
         fetch.fetch_anvil(lambda _line: None)
     assert {f"--lock={fetch.anvil_lock(platform)}", "--frozen"} <= set(asked)
     assert "--reload" in asked or platform in fetch.ANVIL_SHA256
 
 
 def test_the_error_for_a_missing_tool_contains_the_command(cache: Path) -> None:
-    with pytest.raises(tools.PartMissing, match="svcnb fetch") as caught:
+    with pytest.raises(tools.ToolMissing, match="svcnb fetch") as caught:
         tools.anvil()
     assert str(cache) in caught.value.detail
 
 
 def test_a_wrong_path_in_the_environment_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVC_ANVIL", str(cache / "nothing"))
-    with pytest.raises(tools.PartMissing, match="SVC_ANVIL"):
+    with pytest.raises(tools.ToolMissing, match="SVC_ANVIL"):
         tools.anvil()
 
 
@@ -93,7 +93,7 @@ def test_a_file_with_another_hash_is_not_kept(tmp_path: Path, cache: Path) -> No
     source = tmp_path / "download"
     source.write_bytes(b"something else")
     target = cache / "anvil"
-    with pytest.raises(fetch.PartCorrupt, match="expected hash is " + "0" * 64):
+    with pytest.raises(fetch.ToolCorrupt, match="expected hash is " + "0" * 64):
         fetch._place(source, target, "0" * 64)
     assert not target.exists()
 
@@ -116,7 +116,7 @@ def test_a_downloaded_tool_is_not_downloaded_again(cache: Path, monkeypatch: pyt
     assert fetch.fetch_anvil(said.append) == tools.anvil_path()
     assert "is already installed" in said[0]
     tools.anvil_path().write_bytes(b"something else")
-    with pytest.raises(tools.PartMissing):
+    with pytest.raises(tools.ToolMissing):
         fetch.fetch_anvil(said.append)
     assert "will be replaced" in said[1]
 
@@ -129,5 +129,5 @@ def test_no_secret_of_the_caller_reaches_a_child(monkeypatch: pytest.MonkeyPatch
 
 def test_the_error_for_an_unsupported_machine_names_alternatives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "mips")
-    with pytest.raises(tools.PartMissing, match="--chain-rpc"):
+    with pytest.raises(tools.ToolMissing, match="--chain-rpc"):
         fetch.platform_name()

@@ -72,3 +72,17 @@ def test_every_list_of_public_names_is_sorted_and_correct(modules: dict[str, Pat
         if list(module.__all__) != sorted(module.__all__) or not all(hasattr(module, each) for each in module.__all__):
             wrong.append(name)
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("PartMissing", "ToolMissing"),
+        ("PartCorrupt", "ToolCorrupt"),
+        ("EmulatorPartMissing", "EmulatorToolMissing"),
+    ],
+)
+def test_a_renamed_error_keeps_its_old_name_with_a_warning(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"svcnb\.{old} is deprecated.*use svcnb\.{new}"):
+        found = getattr(svcnb, old)
+    assert found is getattr(svcnb, new)

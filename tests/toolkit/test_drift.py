@@ -113,14 +113,14 @@ CHANGES: dict[Callable[[dict[str, Any]], None], list[str]] = {
     new_route: [],
     more_required: [
         (
-            "breaks: POST /new_account request.country: the service requires this member, "
+            "breaks: POST /new_account request.country: the service requires this field, "
             "but this package does not send it"
         )
     ],
     more_taken: [],
     no_longer_taken: [
         (
-            "breaks: POST /add_group request.group_name: this package sends this member, but "
+            "breaks: POST /add_group request.group_name: this package sends this field, but "
             "the service does not accept it"
         )
     ],
@@ -132,13 +132,13 @@ CHANGES: dict[Callable[[dict[str, Any]], None], list[str]] = {
     ],
     answer_lost: [
         (
-            "breaks: POST /new_account response.wallet_address: this package reads this member, "
+            "breaks: POST /new_account response.wallet_address: this package reads this field, "
             "but the service does not return it"
         )
     ],
     answer_renamed_in_a_list: [
         (
-            "breaks: GET /list_api_keys response[].api_key_hash: this package reads this member, "
+            "breaks: GET /list_api_keys response[].api_key_hash: this package reads this field, "
             "but the service does not return it"
         )
     ],
@@ -149,17 +149,17 @@ CHANGES: dict[Callable[[dict[str, Any]], None], list[str]] = {
         )
     ],
     query_required: [
-        ("breaks: GET /list_groups query.cursor: the service requires this member, but this package does not send it")
+        ("breaks: GET /list_groups query.cursor: the service requires this field, but this package does not send it")
     ],
     body_wanted: ["breaks: POST /create_wallet request: the service requires a body, but this package sends none"],
 }
 NEWS = {
     new_route: "news: POST /delete_wallet: this package does not use this endpoint",
     more_taken: (
-        "news: POST /new_account request.referrer: the service accepts this member, but this package does not send it"
+        "news: POST /new_account request.referrer: the service accepts this field, but this package does not send it"
     ),
     answer_renamed_in_a_list: (
-        "news: GET /list_api_keys response[].key_hash: the service returns this member, "
+        "news: GET /list_api_keys response[].key_hash: the service returns this field, "
         "but this package does not read it"
     ),
 }

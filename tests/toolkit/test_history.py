@@ -84,6 +84,8 @@ def test_spend_is_added_up_by_action_key_and_day(past) -> None:
 
 def test_past_runs_are_filtered_and_converted_to_a_frame(past) -> None:
     assert [run.run_id for run in past.runs(status="failed")] == ["b"]
+    with pytest.raises(InvalidArgument, match="invalid status 'fialed'"):
+        past.runs(status="fialed")
     assert [run.run_id for run in past.runs(limit=1)] == ["c"]
     since = datetime(2026, 1, 2, tzinfo=UTC)
     assert [run.run_id for run in past.runs(since=since)] == ["c"]

@@ -595,5 +595,5 @@ def test_a_trigger_with_an_unknown_secret_is_an_error(svc, state, triggers, tmp_
     plan(svc, SMALL, state=state).apply(secrets={})
     with pytest.raises(InvalidArgument, match="requires the secret of the key 'runner'"):
         plan(svc, TRIGGERED, state=state, triggers=triggers).apply(secrets=tmp_path / "keys.json")
-    with pytest.raises(InvalidArgument, match="the argument triggers is missing"):
+    with pytest.raises(InvalidArgument, match="the client of the triggers service is missing"):
         plan(svc, TRIGGERED, state=state)

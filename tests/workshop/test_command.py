@@ -72,3 +72,11 @@ def test_an_instructor_starts_from_a_roster_and_helps_learners_by_name(workshop:
     written = [path for path in [*folder.rglob("*"), tmp_path / "progress.csv"] if path.is_file()]
     open_to_others = [path.name for path in written if stat.S_IMODE(path.stat().st_mode) & 0o077]
     assert open_to_others == []
+
+
+def test_a_learner_without_a_name_is_rejected_before_the_start(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "svcnb", "workshop", "start", "ada", "", "--folder", str(tmp_path / "room")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2
+    assert "a learner has an empty name" in done.stderr
+    assert not (tmp_path / "room").exists()

@@ -58,7 +58,7 @@ class AsyncChainSecured(Namespace):
     async def open(
         self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
     ) -> AsyncChainSecuredAccount:
-        """Opens the account that a wallet owns. The client reads the master hash from events on the chain.
+        """Opens the account that a wallet owns. The client reads the master hash from on-chain events.
 
         Args:
             owner: The admin wallet of the account.
@@ -99,7 +99,7 @@ class AsyncChainSecured(Namespace):
     async def resume(
         self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None
     ) -> Wallet | UsageKey:
-        """Completes an interrupted mint without repeating completed steps.
+        """Completes the interrupted creation of a wallet or usage key, without repeating completed steps.
 
         Args:
             mint: The record, or its id.

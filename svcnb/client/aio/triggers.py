@@ -57,7 +57,7 @@ class AsyncTriggersClient(TriggersSettings):
         self._session = AsyncSession(self._transport, self._config, [])
 
     async def authorize(
-        self, *, timeout: float = flows.APPROVAL_PATIENCE_S, open_page: Callable[[str], object] | None = None
+        self, *, timeout: float = flows.APPROVAL_TIMEOUT_S, open_page: Callable[[str], object] | None = None
     ) -> Me:
         """Opens the approval page in a browser, and waits until the user has approved the token.
 
@@ -287,7 +287,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def fire(
         self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> Accepted:
-        """Sends a POST request to a webhook like an external sender, without a token and with exactly the given bytes.
+        """Sends a POST request to a webhook as an external sender would, without a token. The bytes stay unchanged.
 
         Args:
             trigger: A webhook trigger.

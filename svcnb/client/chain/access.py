@@ -71,15 +71,15 @@ class ChainAccess:
         time.
         """
         answer = yield from ask(
-            Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, patience="read")
+            Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, timeout_class="read")
         )
         try:
             told = parsedate_to_datetime(answer.headers["date"]).timestamp()
         except (KeyError, ValueError, TypeError):
             _, here = yield from now()
             return int(here)
-        # The header has a resolution of one second. The best estimate is the middle of that second, at the midpoint of
-        # the exchange.
+        # The header has a resolution of one second. The estimate assumes that the middle of that second was halfway
+        # between the request and the response.
         self._warn_of(told + 0.5 - (answer.sent_at + answer.elapsed / 2))
         return int(told)
 
@@ -176,7 +176,7 @@ class ChainAccess:
                 raise ChainError(
                     f"there is no contract at {told.contract_address} on chain {told.chain_id}",
                     hint=(
-                        "Wait if the node is still synchronizing. Otherwise pass a node of the right network: "
+                        "Wait if the node is still synchronising. Otherwise pass a node of the right network: "
                         "rpc_url=..., or SVC_RPC_URL."
                     ),
                 )
@@ -184,7 +184,7 @@ class ChainAccess:
         return told.chain_id
 
     def missing(self) -> Flow[tuple[str, ...]]:
-        """Returns the functions of this version that are missing from the deployed contract's own list (EIP-2535)."""
+        """Returns the functions that this client uses, but that the deployed contract does not list (EIP-2535)."""
         if self._selectors is None:
             facets = yield from self.view("facets")
             self._selectors = frozenset(bytes(selector) for _, selectors in facets for selector in selectors)

@@ -1,8 +1,8 @@
 """Permissions in one account, computed from its events.
 
 Events contain neither names nor initial entries (docs/service/contract.md#events), but the call data of their
-transactions contains both. Logs and transactions therefore determine the complete state at any block. Every
-node stores these, so no archive node is needed.
+transactions contains both. Logs and transactions therefore determine the complete state at any block. Most nodes store
+both, so an archive node is rarely needed.
 """
 
 from __future__ import annotations

@@ -160,6 +160,12 @@ class Writer:
             )
 
     def _wrapped(self, wallet: Signer, target: str, data: bytes) -> Flow[bytes]:
+        # A call to an address without a contract succeeds and costs gas, but has no effect.
+        if (yield from self.chain.rpc("eth_getCode", wallet.address, "latest")) in ("0x", ""):
+            raise ChainError(
+                f"there is no contract at the address {wallet.address} of the contract wallet; no transaction was sent",
+                hint="Deploy the contract wallet on this chain first, or pass the address of a deployed one.",
+            )
         if isinstance(wallet, Executes):
 
             def view(to: str, call: bytes) -> Flow[bytes]:

@@ -228,7 +228,7 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
         )
         raise NotConfirmed(
             f"this call deletes the pending {record.kind} {record.name!r} irreversibly",
-            consequences=(what, "The account keeps the entries that are already registered on the chain."),
+            consequences=(what, "The account keeps the entries that are already registered on chain."),
             hint=(
                 f"To finish the operation, call svc.chain_secured.resume({record.id!r}, owner). To delete the record, "
                 f"call svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
@@ -285,7 +285,9 @@ def hash_number(text: str) -> int:
     try:
         return int.from_bytes(parse_hex(text, 32, "account hash"), "big")
     except (MalformedValue, TypeError, AttributeError) as error:
-        raise InvalidArgument(str(error), hint="Pass account.api_key_hash or mine.api_key_hash.") from None
+        raise InvalidArgument(
+            str(getattr(error, "message", error)), hint="Pass account.api_key_hash or mine.api_key_hash."
+        ) from None
 
 
 def address_of(wallet: AnySigner | str) -> str:
@@ -299,7 +301,8 @@ def address_of(wallet: AnySigner | str) -> str:
     try:
         return checksum_address(wallet if isinstance(wallet, str) else as_signer(wallet).address)
     except (MalformedValue, TypeError) as error:
-        raise InvalidArgument(str(error), hint="Pass a signer, or an address: 0x followed by 40 hex digits.") from None
+        message = str(getattr(error, "message", error))
+        raise InvalidArgument(message, hint="Pass a signer, or an address: 0x followed by 40 hex digits.") from None
 
 
 def gas_payer(wallet: Signer) -> Signer:

@@ -33,7 +33,7 @@ RULES: Final = (
     f"issuedAt is within {ISSUED_AT_WINDOW_S} seconds of the server's time",
     "types has the canonical form, with the fields in the canonical order",
 )
-"""The rules of docs/service/signatures.md#rules-of-a-signature, in the same order."""
+"""Conditions from docs/service/signatures.md#rules-of-a-signature, in the order of the results of `check`."""
 
 _PATHS: Final = {
     Purpose.CREATE_WALLET: "/create_wallet_with_signature",
@@ -127,7 +127,7 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
 def _read_balance(envelope: SignedEnvelope) -> Flow[Sent]:
     headers = envelope.as_headers()
     told = yield from ask(
-        Call("GET", "/billing/balance", lambda found, _: found, key=False, headers=headers, patience="read")
+        Call("GET", "/billing/balance", lambda found, _: found, key=False, headers=headers, timeout_class="read")
     )
     return Sent(flow=envelope.flow.value, address=envelope.address, balance_display=str(told["balance_display"]))
 

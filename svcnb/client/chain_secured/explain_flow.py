@@ -9,8 +9,8 @@ from svcnb.client.chain_secured import key_flows, resource_flows
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.diagnosis import diagnose
 from svcnb.client.errors import InvalidArgument
-from svcnb.client.explain import AskedFor
-from svcnb.client.permission_snapshot import Picture, master_wallet_of
+from svcnb.client.explain import ExplanationSubject
+from svcnb.client.permission_snapshot import PermissionSnapshot, master_wallet_of
 
 if TYPE_CHECKING:
     from svcnb.client.models.explanation import Explanation
@@ -26,7 +26,7 @@ def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRe
         action: The action.
         wallet: The wallet that the action uses, or None for a run without a wallet.
     """
-    asked = AskedFor.of(key, action, wallet)
+    asked = ExplanationSubject.of(key, action, wallet)
     if key is None:  # unlike a client, an owner does not have an API key
         raise InvalidArgument("no key was passed", hint="Pass a key: mine.explain(key, action, wallet).")
     known = yield from key_flows.listing(account)
@@ -39,7 +39,7 @@ def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRe
     record = asked.find(known)
     _, unix = yield from now()
     return diagnose(
-        Picture(
+        PermissionSnapshot(
             kind="unknown" if record is None else "usage",
             key_hash=record.api_key_hash if record else asked.key_hash,
             key=record,

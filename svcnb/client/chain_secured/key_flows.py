@@ -30,7 +30,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'
-"""Source of the action that a check executes. Even a rejection shows whether the service resolves the key."""
+"""Source of the action that a check executes. Even a rejection shows whether the service finds the key."""
 
 _FIRST_POLL_S: Final = 0.1
 _LONGEST_POLL_S: Final = 2.0
@@ -70,7 +70,7 @@ def create(
         if not found.resolves:
             raise ChainError(
                 (
-                    f"the usage key {name!r} is on the chain under the hash of its {form}, but the service did not "
+                    f"the usage key {name!r} is on chain under the hash of its {form}, but the service did not "
                     f"find it within {verify:g} s"
                 ),
                 name="NotResolved",
@@ -82,7 +82,7 @@ def create(
 
 
 def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
-    """Executes an action with a key repeatedly until the service resolves the key or the timeout expires."""
+    """Executes an action with a key repeatedly until the service finds the key or the timeout expires."""
     text = _secret(key)
     tag = f"{KEY_CHECK}{secrets.token_hex(8)}"
     begun, _ = yield from now()
@@ -97,7 +97,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
                     {"code": PROBE, "js_params": None},
                     key=False,
                     headers={"X-Api-Key": text, "X-Correlation-Id": tag},
-                    patience="run",
+                    timeout_class="run",
                 )
             )
         except Unauthorized as error:

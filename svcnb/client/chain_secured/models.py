@@ -9,7 +9,7 @@ from svcnb.client.secret import Secret
 
 
 class KeyCheck(Model):
-    """Result of an execution that checks whether the service resolves a usage key."""
+    """Result of an execution that checks whether the service finds a usage key."""
 
     resolves: bool
     """True if the service found the key's account, even if it then rejected the action."""
@@ -42,7 +42,7 @@ class OnChain(Model):
     """Address of the wallet that owns the account."""
 
     billing_wallet: str
-    """Address of the wallet whose credit pays. Conversion and transfers do not change it."""
+    """Address of the wallet whose credit pays for calls. Conversion and transfers do not change it."""
 
     api_key_hash: str
     """Master hash, which identifies the account permanently."""
@@ -69,7 +69,7 @@ class Verdict(Model):
     """Description of the rule."""
 
     holds: bool | None
-    """Whether the data satisfies the rule. None if it does not apply."""
+    """Whether the data satisfies the rule. None if the rule does not apply."""
 
     detail: str = ""
     """Details of the check."""

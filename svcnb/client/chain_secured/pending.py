@@ -22,7 +22,7 @@ from pydantic import Field
 from svcnb.client.errors import ConfigError, ExtraMissing, InvalidArgument
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
-from svcnb.files import create_file, replace_file
+from svcnb.files import MAX_TEXT_FILE_BYTES, create_file, read_file, replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
 from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 from svcnb.protocol.nesting import parse
@@ -81,6 +81,7 @@ class PendingMint(Model):
     secret: Secret | None = None
     """The usage key after its creation. The client never displays it."""
 
+    unix_seconds: ClassVar[frozenset[str]] = frozenset({"begun"})
     quiet: ClassVar[frozenset[str]] = frozenset(
         {"arguments", "api_key_hash", "base_url", "begun", "chain_id", "contract_address", "derivation_path", "id"}
     )
@@ -189,13 +190,13 @@ class PendingFolder:
         """Returns a record, or None if it no longer exists, for example because another process completed the mint."""
         try:
             _require_private(path)
-            sealed = path.read_bytes()
+            sealed = read_file(path)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise self._unreadable(path, error) from None
         try:
-            key = self.key_file.read_bytes()
+            key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
             _require_private(self.key_file)
             document = SCHEMA.read(parse(_open(key, sealed)), path)
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
@@ -221,7 +222,7 @@ class PendingFolder:
             self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # If two processes create the key simultaneously, both use the key of the first process.
             create_file(self.key_file, secrets.token_bytes(_KEY_BYTES))
-        key = self.key_file.read_bytes()
+        key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
         if len(key) != _KEY_BYTES:
             raise ConfigError(
                 f"the file {self.key_file} does not contain an encryption key",

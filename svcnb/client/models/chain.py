@@ -49,7 +49,7 @@ class Preview(Model):
     """Cost of that gas at the current price, in wei."""
 
     max_cost_wei: int
-    """Maximum cost in wei: 20 % more gas at twice the current price."""
+    """Maximum cost in wei: 20% more gas at twice the current price."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"arguments"})
 

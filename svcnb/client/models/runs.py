@@ -13,20 +13,20 @@ from svcnb.client.models.base import Model
 from svcnb.client.models.traces import Trace
 
 
-class _Teller:
+class _TraceReader:
     """Reader of a run's timeline. It does not affect the equality of runs, and is not saved to files."""
 
     def __init__(self, trace: Callable[[Run], Trace] | None = None) -> None:
         self.trace = trace
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Teller)
+        return isinstance(other, _TraceReader)
 
     def __hash__(self) -> int:
-        return hash(_Teller)
+        return hash(_TraceReader)
 
-    def __reduce__(self) -> tuple[type[_Teller], tuple[()]]:
-        return _Teller, ()
+    def __reduce__(self) -> tuple[type[_TraceReader], tuple[()]]:
+        return _TraceReader, ()
 
 
 class Run(Model):
@@ -48,18 +48,18 @@ class Run(Model):
     """Seconds from the request to the response, measured by this client."""
 
     request_id: str = ""
-    """Id of the request at the service."""
+    """Id that the service assigned to the request."""
 
     notes: tuple[str, ...] = ()
     """Advice about the execution, for example about the key that the caller used."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"elapsed", "request_id", "notes"})
 
-    _teller: _Teller = PrivateAttr(default_factory=_Teller)
+    _trace_reader: _TraceReader = PrivateAttr(default_factory=_TraceReader)
 
     def known_by(self, trace: Callable[[Run], Trace]) -> Self:
         """Sets the reader of this run's timeline, and returns the run."""
-        self._teller = _Teller(trace)
+        self._trace_reader = _TraceReader(trace)
         return self
 
     def trace(self) -> Trace:
@@ -69,12 +69,12 @@ class Run(Model):
             TraceUnavailable: The service is not an emulator, or has deleted the timeline.
             InvalidArgument: The run comes from an asynchronous client or from a file. Call ``svc.trace(run)`` instead.
         """
-        if self._teller.trace is None:
+        if self._trace_reader.trace is None:
             raise InvalidArgument(
                 "this run has no synchronous client",
                 hint="Use a client: svc.trace(run), or await svc.trace(run) with an AsyncClient.",
             )
-        return self._teller.trace(self)
+        return self._trace_reader.trace(self)
 
     @property
     def cost_cents(self) -> int:

@@ -29,7 +29,7 @@ class TraceEvent(Model):
     """``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
 
     memory_bytes: int | None = None
-    """Memory of the isolate in bytes, without its idle memory. None if the machine does not report it."""
+    """Memory of the run in bytes, without that of the idle isolate. None if the machine does not report it."""
 
     took_ms: float | None = None
     """Time that the action waited for the service, in milliseconds. For ``start``, the time in the queue."""
@@ -90,7 +90,7 @@ class Trace(Model):
     """Name of the engine that executed the run."""
 
     why: str = ""
-    """Reason for the choice of the engine, if the emulator has several."""
+    """Reason for the choice of the engine, if the emulator has several engines."""
 
     events: tuple[TraceEvent, ...] = Field(default=())
     """Events in chronological order."""

@@ -36,7 +36,7 @@ def create(name: str, description: str, email: str | None) -> Flow[Account]:
 
 def exists() -> Flow[bool]:
     """Checks whether the key belongs to an account."""
-    return ask(Call("GET", "/account_exists", lambda body, _: _boolean(body), patience="read"))
+    return ask(Call("GET", "/account_exists", lambda body, _: _boolean(body), timeout_class="read"))
 
 
 def _boolean(body: object) -> bool:

@@ -74,7 +74,7 @@ def cid(source: str | Action) -> Flow[str]:
             text,
             key=False,
             repeatable=True,
-            patience="read",
+            timeout_class="read",
         )
     )
 
@@ -84,7 +84,7 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
     query: dict[str, str | int] = {"page_number": number, "page_size": size}
     if group is not None:
         query = {"group_id": group_id(group), **query}
-    return Call("GET", "/list_actions", models(RegisteredAction), query=query, patience="read")
+    return Call("GET", "/list_actions", models(RegisteredAction), query=query, timeout_class="read")
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:

@@ -22,12 +22,14 @@ LONGEST_POLL_S: Final = 5.0
 
 def publishable_key() -> Flow[str]:
     """Reads the processor's publishable key."""
-    return ask(Call("GET", attrgetter("processor_config_path"), member("publishable_key"), key=False, patience="read"))
+    return ask(
+        Call("GET", attrgetter("processor_config_path"), member("publishable_key"), key=False, timeout_class="read")
+    )
 
 
 def balance() -> Flow[Balance]:
     """Reads the credit."""
-    return ask(Call("GET", "/billing/balance", model(Balance), patience="read"))
+    return ask(Call("GET", "/billing/balance", model(Balance), timeout_class="read"))
 
 
 def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
@@ -129,7 +131,7 @@ def pay_page(config: Config, payment: Payment) -> Flow[str | None]:
     opening = _opening(payment)
 
     try:
-        yield from ask(Call("GET", _local(payment), nothing, query=opening, key=False, patience="read"))
+        yield from ask(Call("GET", _local(payment), nothing, query=opening, key=False, timeout_class="read"))
     except (NotFound, NotTheApi):
         return None
     query = urlencode({"client_secret": opening["client_secret"]})
@@ -229,7 +231,7 @@ class Billing(Resource):
         return self._do(wait(payment, timeout))
 
     def pay_page(self, payment: Payment) -> str | None:
-        """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
+        """Returns the address of the local processor's page on which a person chooses the outcome of a payment.
 
         The address contains the payment's secret, so do not save outputs that contain the address. With a real service,
         the method returns None, because the processor has its own client library.

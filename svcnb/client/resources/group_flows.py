@@ -102,7 +102,9 @@ def delete(group: GroupRef) -> Flow[None]:
 
 def page(number: int, size: int = PAGE_SIZE) -> Call[list[Group]]:
     """Returns the call for one page of the account's groups."""
-    return Call("GET", "/list_groups", models(Group), query={"page_number": number, "page_size": size}, patience="read")
+    return Call(
+        "GET", "/list_groups", models(Group), query={"page_number": number, "page_size": size}, timeout_class="read"
+    )
 
 
 def listing() -> Flow[Listing[Group]]:

@@ -19,7 +19,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}\Z")
 def _get(
     path: str | Callable[[Vocabulary], str], parse: Callable[[Any, Answer], T], statuses: tuple[int, ...] = ()
 ) -> Flow[T]:
-    return ask(Call("GET", path, parse, key=False, patience="read", statuses=statuses))
+    return ask(Call("GET", path, parse, key=False, timeout_class="read", statuses=statuses))
 
 
 def _address(body: object, _answer: Answer | None = None) -> str:

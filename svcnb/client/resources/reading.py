@@ -17,7 +17,7 @@ PAGE_SIZE = 100
 
 
 class Pages(Generic[M]):
-    """State of a read of several pages, which stops at a short page and ignores repeated entries.
+    """State of a flow that reads several pages. It stops after a page that is not full, and ignores repeated entries.
 
     For a list that is shorter than one page, the service returns the whole list for every page number. After the
     deletion of an entry, the service moves the last entry to its position. Therefore, neither an empty page nor the
@@ -47,7 +47,7 @@ def identity(item: Model) -> object:
         value = getattr(item, name, None)
         if value is not None:
             return name, value
-    return item.model_dump_json()  # for example, the service hides the hash of an action
+    return item.model_dump_json()  # no id, for example for an action whose hash the service hides
 
 
 def every(page: Callable[[int], Call[list[M]]], of: str, kind: type[M]) -> Flow[Listing[M]]:

@@ -36,7 +36,7 @@ from svcnb.protocol.wire.triggers import Accepted, CreateTrigger
 T = TypeVar("T")
 
 APPROVAL_POLL_S: Final = 2.0
-APPROVAL_PATIENCE_S: Final = 600.0
+APPROVAL_TIMEOUT_S: Final = 600.0
 FIRST_POLL_S: Final = 0.05
 LONGEST_POLL_S: Final = 1.0
 _TOKEN_BYTES: Final = 32
@@ -86,7 +86,7 @@ def new_token() -> Secret:
 
 def me(access: ServiceAccess) -> Flow[Me]:
     """Reads the user who approved the token."""
-    return ask(access.call("GET", "/api/me", model(Me), patience="read"))
+    return ask(access.call("GET", "/api/me", model(Me), timeout_class="read"))
 
 
 def who(access: ServiceAccess) -> Flow[Me | None]:
@@ -118,7 +118,7 @@ def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
 
 def tokens(access: ServiceAccess) -> Flow[Listing[TriggerToken]]:
     """Reads the user's tokens."""
-    items = yield from ask(access.call("GET", "/api/tokens", models(TriggerToken), patience="read"))
+    items = yield from ask(access.call("GET", "/api/tokens", models(TriggerToken), timeout_class="read"))
     return Listing(items, of="tokens", kind=TriggerToken)
 
 
@@ -176,13 +176,13 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
 
 def listing(access: ServiceAccess) -> Flow[Listing[Trigger]]:
     """Reads all triggers."""
-    items = yield from ask(access.call("GET", "/api/triggers", models(Trigger), patience="read"))
+    items = yield from ask(access.call("GET", "/api/triggers", models(Trigger), timeout_class="read"))
     return Listing(items, of="triggers", kind=Trigger)
 
 
 def get(access: ServiceAccess, trigger: Trigger | str) -> Flow[Trigger]:
     """Reads one trigger."""
-    return ask(access.call("GET", f"/api/triggers/{_id(trigger)}", model(Trigger), patience="read"))
+    return ask(access.call("GET", f"/api/triggers/{_id(trigger)}", model(Trigger), timeout_class="read"))
 
 
 def update(access: ServiceAccess, trigger: Trigger | str, **changes: Any) -> Flow[Trigger]:
@@ -224,7 +224,8 @@ def create_for(
         made += f" and usage key {key.name!r}"
         return (yield from create(access, action, key, kind, name=name, **members))
     except SvcnbError as error:
-        error.hint = f"{error.hint} These objects were already created: {made}. Delete them, or use them.".strip()
+        step = error.hint.replace(" Nothing was charged.", "")
+        error.hint = f"{step} The call already created and paid for {made}. Delete or use them.".strip()
         raise
 
 
@@ -255,7 +256,7 @@ def run_page(
         return [TriggerRun.model_validate(run) for run in body["runs"]]
 
     query = {"limit": limit, "offset": offset}
-    return access.call("GET", f"/api/triggers/{_id(trigger)}/runs", parse, query=query, patience="read")
+    return access.call("GET", f"/api/triggers/{_id(trigger)}/runs", parse, query=query, timeout_class="read")
 
 
 def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, timeout: float) -> Flow[TriggerRun]:
@@ -290,7 +291,7 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
 def fire(
     config: Config, url: str, trigger: Trigger | str, body: object, headers: Mapping[str, str] | None
 ) -> Flow[Accepted]:
-    """Sends a POST request to a webhook like an external sender, without a token and with exactly the given bytes."""
+    """Sends a POST request to a webhook as an external sender would, without a token. The bytes stay unchanged."""
     content, content_type = _content(body)
     sent = {"Accept": "application/json", "Content-Type": content_type} | dict(headers or {})
     address = f"{url}/webhook/{_id(trigger)}"

@@ -91,7 +91,7 @@ def delete(key: KeyRef) -> Flow[None]:
 def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
     """Returns the call for one page of the account's usage keys."""
     query: dict[str, str | int] = {"page_number": number, "page_size": size}
-    return Call("GET", "/list_api_keys", models(UsageKey), query=query, patience="read")
+    return Call("GET", "/list_api_keys", models(UsageKey), query=query, timeout_class="read")
 
 
 def listing() -> Flow[Listing[UsageKey]]:

@@ -29,9 +29,9 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
     """Returns the call for one page of the account's wallets, or of a group's wallets."""
     query: dict[str, str | int] = {"page_number": number, "page_size": size}
     if group is None:
-        return Call("GET", "/list_wallets", models(Wallet), query=query, patience="read")
+        return Call("GET", "/list_wallets", models(Wallet), query=query, timeout_class="read")
     query = {"group_id": group_id(group), **query}
-    return Call("GET", "/list_wallets_in_group", models(Wallet), query=query, patience="read")
+    return Call("GET", "/list_wallets_in_group", models(Wallet), query=query, timeout_class="read")
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:

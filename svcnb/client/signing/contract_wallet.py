@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ContractWallet(Signer):
-    """Contract wallet. A signer that the contract accepts signs for it.
+    """Contract wallet, whose owner signs on behalf of the contract.
 
     The envelope contains the contract's address, the owner signs the envelope, and the service calls the contract to
     check the signature. The contract must already be deployed. The client does not support wallets without a deployed
@@ -37,7 +37,10 @@ class ContractWallet(Signer):
         try:
             self._address = checksum_address(address)
         except (MalformedValue, TypeError) as error:
-            raise SigningError(str(error)) from None
+            raise SigningError(
+                getattr(error, "message", str(error)),
+                hint="Pass the address of the deployed contract: 0x and 40 hex digits.",
+            ) from None
         if self._address == self._signer.address:
             raise SigningError(
                 f"{self._address} is the address of the owner, but a contract has its own address",

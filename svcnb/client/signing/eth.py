@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.signing.signer import Signer
-from svcnb.extras import install_command
+from svcnb.extras import how_to_get
 
 if TYPE_CHECKING:
     from eth_account.signers.local import LocalAccount
@@ -37,7 +37,7 @@ def eth_account(purpose: str) -> Any:
             import eth_account.messages
             import eth_account.signers.local
         except ImportError as error:
-            raise SigningError(f"{purpose} requires eth-account", hint=install_command("chain")) from error
+            raise SigningError(f"{purpose} requires eth-account", hint=how_to_get("chain")) from error
         finally:
             sys.setrecursionlimit(limit)
     return library

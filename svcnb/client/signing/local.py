@@ -13,7 +13,7 @@ from svcnb.client.signing.eth import eth_account, is_local_account
 from svcnb.client.signing.signer import Signer
 from svcnb.client.signing.typed_data import typed_data_digest
 from svcnb.errors import InvalidType
-from svcnb.extras import install_command
+from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 from svcnb.protocol.curve import SECRET_BYTES
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
@@ -110,12 +110,18 @@ class LocalSigner(Signer):
         Raises:
             SigningError: The file contains no key, the password is missing or wrong, or other users can read an
                 unencrypted key.
-            OSError: The file cannot be read.
+            OSError: The file cannot be read, or is not a regular file.
         """
         from pathlib import Path
 
         file = Path(path)
-        text = file.read_text(encoding="utf-8").strip()
+        try:
+            text = read_text(file, MAX_TEXT_FILE_BYTES).strip()
+        except UnicodeDecodeError:
+            raise SigningError(
+                f"the key file {file} is not UTF-8 text",
+                hint="Pass a file that contains only a key, or a JSON key file.",
+            ) from None
         if text.startswith("{"):
             return cls.from_json(text, password, name=str(file))
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -255,8 +261,6 @@ def _or_signing_error(work: Any) -> Any:
         return work()
     except MalformedValue as error:
         raise SigningError(error.message, hint=error.hint) from error
-    except ImportError as error:
-        raise SigningError(str(error), hint=f"Install the missing package: {install_command('chain')}") from error
     except ValueError as error:
         raise SigningError(str(error)) from None
 

@@ -60,7 +60,9 @@ def _is_envelope(typed_data: dict[str, Any]) -> bool:
     # The four envelopes of the service need no library. Without the import, the first signature of a process is about
     # 0.5 s faster.
     try:
-        return bool(typed_data["types"] == canonical_types(Flow(typed_data["primaryType"])))
+        types = typed_data["types"]
+        covered = {field["name"] for field in types["EIP712Domain"]}
+        return bool(types == canonical_types(Flow(typed_data["primaryType"])) and covered >= set(typed_data["domain"]))
     except (KeyError, TypeError, ValueError):
         return False
 
@@ -88,7 +90,7 @@ def _checked(typed_data: object) -> dict[str, Any]:
     if domain_fields is None:
         names = typed_data["domain"] if isinstance(typed_data["domain"], dict) else ()
         domain_fields = [{"name": name, "type": kind} for name, kind in DOMAIN.items() if name in names]
-    _require_domain(domain_fields)
+    _require_domain(domain_fields, typed_data["domain"])
     used = _reachable(primary, types)
     return {
         "types": {"EIP712Domain": domain_fields, **{name: types[name] for name in used}},
@@ -119,7 +121,7 @@ def _checked_types(types: object) -> Types:
     return types
 
 
-def _require_domain(fields: list[dict[str, str]]) -> None:
+def _require_domain(fields: list[dict[str, str]], domain: object) -> None:
     given = [(field["name"], field["type"]) for field in fields]
     names = {name for name, _ in given}
     if given != [item for item in DOMAIN.items() if item[0] in names]:
@@ -127,6 +129,12 @@ def _require_domain(fields: list[dict[str, str]]) -> None:
         raise MalformedValue(
             "EIP712Domain has fields, or a field order, that EIP-712 does not allow",
             hint=f"Use only these fields, in this order: {listed}.",
+        )
+    extra = [name for name in domain if name not in names] if isinstance(domain, dict) else []
+    if extra:
+        raise MalformedValue(
+            f"domain has the member {shown(extra[0])}, which the signature would not cover",
+            hint="Add the field to types.EIP712Domain, or delete the member from domain.",
         )
 
 

@@ -86,6 +86,6 @@ def _not_signed(address: str, recovered: str | None, size: int) -> str:
         f"the recovered address is {recovered}" if recovered else f"no address can be recovered from the {size} bytes"
     )
     return (
-        f"The signature was not made by {address}: {seen}, and {address} is not a contract that accepts the signature "
+        f"the signature was not made by {address}: {seen}, and {address} is not a contract that accepts the signature "
         "(ERC-1271). Sign exactly the envelope that you send. A contract wallet must already be deployed on this chain."
     )

@@ -115,7 +115,7 @@ class ChainSecured:
     ) -> SignedWalletResponse:
         """Creates a wallet for the signing wallet.
 
-        The new wallet does not belong to an account until its owner registers it on the chain
+        The new wallet does not belong to an account until the account's admin wallet registers it on the chain
         (registerWalletDerivation).
         """
         await self._verify(body, Flow.CREATE_WALLET)

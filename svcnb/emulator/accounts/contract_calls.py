@@ -109,7 +109,7 @@ def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
         raise EndpointFailure(
             400,
             (
-                f"the name and the description together have {held} bytes of UTF-8; the contract accepts at most "
+                f"the name and the description together have {held} bytes of UTF-8, but the contract accepts at most "
                 f"{MAX_CHAIN_TEXT_BYTES} bytes: send shorter texts"
             ),
         )
@@ -128,7 +128,7 @@ def require_master(caller: Caller) -> None:
 def require_owner(caller: Caller) -> None:
     """Rejects usage keys and all keys of a ChainSecured account, where only the admin wallet can write.
 
-    The contract also rejects both. Use this function for calls that begin with a lookup, because the service checks the
+    The contract also rejects both. Use this function for calls that begin with a lookup. The service must check the
     permission before it checks whether an object exists (docs/service/permissions.md#permission-of-each-endpoint).
 
     Raises:

@@ -1,1 +1,1 @@
-"""Execution of actions, with permissions and the engines that run them."""
+"""Execution of actions: endpoints, the permission rule of wallets, cached sources, and the record of executions."""

@@ -180,7 +180,8 @@ class RunActions:
         if body.code:
             if len(body.code) > limit or len(body.code.encode()) > limit:
                 raise EndpointFailure(
-                    400, f"code has {len(body.code.encode())} bytes; at most {limit} are allowed: shorten the source"
+                    400,
+                    f"code has {len(body.code.encode())} bytes, but at most {limit} are allowed: shorten the source",
                 )
             return body.code, await _cid(body.code)
         if body.code is None and body.ipfs_id:
@@ -265,22 +266,22 @@ async def _while_connected(call: Call) -> AsyncIterator[None]:
     loop = asyncio.get_running_loop()
     watching: list[asyncio.Task[None]] = []
 
-    async def watch(patience: asyncio.Timeout) -> None:
+    async def watch(deadline: asyncio.Timeout) -> None:
         while (await call.request.receive())["type"] != "http.disconnect":
             pass
-        patience.reschedule(loop.time())
+        deadline.reschedule(loop.time())
 
-    def begin(patience: asyncio.Timeout) -> None:
-        watching.append(asyncio.ensure_future(watch(patience)))
+    def begin(deadline: asyncio.Timeout) -> None:
+        watching.append(asyncio.ensure_future(watch(deadline)))
 
-    patience = asyncio.timeout(None)
+    deadline = asyncio.timeout(None)
     # Most runs end before this delay, and need no task that monitors the connection.
-    later = loop.call_later(_WATCH_AFTER_S, begin, patience)
+    later = loop.call_later(_WATCH_AFTER_S, begin, deadline)
     try:
-        async with patience:
+        async with deadline:
             yield
     except TimeoutError:
-        if patience.expired():
+        if deadline.expired():
             raise CallerGone from None
         raise
     finally:

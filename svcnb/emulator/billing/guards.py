@@ -37,7 +37,7 @@ class BillingGuards:
 
     Attributes:
         funded: Requires 1 cent of credit that no other call has reserved, and reserves it until the call ends.
-        payer: Requires any key of the account, or its admin wallet in X-Wallet-Auth
+        payer: Requires any key of the account, or a signature of its admin wallet in X-Wallet-Auth
             (docs/service/signatures.md#x-wallet-auth).
         works: Requires enabled billing without an injected fault.
     """

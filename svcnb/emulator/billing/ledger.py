@@ -160,8 +160,8 @@ class _Batcher:
     thread, and a few statements. Under load, these steps take longer than the write to the disk. A batch performs them
     only once for all its requests. A database in memory has no queue, so each request is a separate batch.
 
-    Several servers can share the database. Each server then writes its reserved credit in the same transaction
-    (`store`), and subtracts the credit that the other servers have reserved.
+    Several servers can share the database. Each server then also writes its reserved credit in the transaction of the
+    batch (`store`), and subtracts the credit that the other servers have reserved.
 
     Args:
         store: The database.

@@ -35,7 +35,7 @@ class ProcessorRefusal(EndpointFailure):
     Args:
         status: HTTP status.
         code: Machine-readable code.
-        message: Text for the user.
+        message: Complete sentence for the user, as from real payment processors.
         kind: Category of the code: ``invalid_request_error`` or ``card_error``.
     """
 

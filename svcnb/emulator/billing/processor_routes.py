@@ -63,7 +63,7 @@ def describe(intent: Intent) -> dict[str, object]:
 Handler = Callable[["ProcessorPages", Call, Any], Awaitable[Response]]
 
 
-def _in_its_own_words(handler: Handler) -> Handler:
+def _with_processor_errors(handler: Handler) -> Handler:
     """Converts errors to the processor's format, which differs from the service's format."""
 
     @wraps(handler)
@@ -99,13 +99,13 @@ class ProcessorPages:
             Endpoint("GET", f"{ROOT}/assets/{{file}}", self._asset, described=False),
         ]
 
-    @_in_its_own_words
+    @_with_processor_errors
     async def _retrieve(self, call: Call, _given: None) -> Response:
         fields = dict(call.request.query_params)
         processor = self._opened(call, fields)
         return answer(describe(await processor.find(call.path["intent"], fields.get("client_secret", ""))))
 
-    @_in_its_own_words
+    @_with_processor_errors
     async def _confirm(self, call: Call, _given: None) -> Response:
         fields = await _fields(call)
         processor = self._opened(call, fields)
@@ -120,7 +120,7 @@ class ProcessorPages:
             return answer({"error": error | {"payment_intent": describe(intent)}}, _DECLINED)
         return answer(describe(intent))
 
-    @_in_its_own_words
+    @_with_processor_errors
     async def _cancel(self, call: Call, _given: None) -> Response:
         fields = await _fields(call)
         processor = self._opened(call, fields)

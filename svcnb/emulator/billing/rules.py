@@ -56,12 +56,12 @@ def check_payment_amount(amount_cents: int) -> None:
     if amount_cents < MIN_PAYMENT_CENTS:
         raise EndpointFailure(
             400,
-            f"amount_cents is {amount_cents}; the minimum payment is {MIN_PAYMENT_CENTS} cents "
+            f"amount_cents is {amount_cents}, but the minimum payment is {MIN_PAYMENT_CENTS} cents "
             f"({dollars(MIN_PAYMENT_CENTS)}): send a larger amount",
         )
     if amount_cents > MAX_PAYMENT_CENTS:
         raise EndpointFailure(
             400,
-            f"amount_cents is {amount_cents}; the maximum payment is {MAX_PAYMENT_CENTS} cents "
+            f"amount_cents is {amount_cents}, but the maximum payment is {MAX_PAYMENT_CENTS} cents "
             f"({dollars(MAX_PAYMENT_CENTS)}): send a smaller amount, in cents",
         )

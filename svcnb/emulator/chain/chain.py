@@ -79,7 +79,7 @@ class Chain:
         Raises:
             ChainUnusable: The chain cannot start with this state or these settings.
             ChainUnavailable: The chain does not respond or cannot start.
-            PartMissing: The node's binary is not installed.
+            ToolMissing: The node's binary is not installed.
         """
         settings = self._settings
         chain: LocalChain | RemoteChain

@@ -87,7 +87,7 @@ def compile_contracts() -> Compiled:
 
     Raises:
         CompileFailed: The sources cause an error or a warning, or a contract is larger than `MAX_CODE_BYTES`.
-        svcnb.tools.PartMissing: Deno is not installed.
+        svcnb.tools.ToolMissing: Deno is not installed.
     """
     files = sources()
     everything = (*FACETS, DIAMOND, WALLET)

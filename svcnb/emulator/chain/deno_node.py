@@ -59,7 +59,7 @@ class DenoNode:
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> DenoNode:
         """Starts the process. For arguments and errors, see `svcnb.emulator.chain.engines.start_node`."""
         if not bundle_exists(CHAIN):
-            raise tools.PartMissing("the chain on @ethereumjs/vm", f"no {CHAIN}", "Run: python hatch_build.py")
+            raise tools.ToolMissing("the chain on @ethereumjs/vm", f"no {CHAIN}", "Run: python hatch_build.py")
         with tempfile.TemporaryDirectory(prefix="svcnb-chain-") as folder:
             script = Path(folder) / _PROCESS.name
             script.write_bytes(b"const chain = %b;\n%b" % (read_bundle(CHAIN), read_bundle(_PROCESS)))
@@ -93,7 +93,9 @@ class DenoNode:
                 process.kill()
             await process.wait()
             if isinstance(error, (TimeoutError, OSError)):
-                raise ChainUnavailable(f"the node did not start within {_START_S:.0f} s") from error
+                raise ChainUnavailable(
+                    f"the node did not start within {_START_S:.0f} s: try again when this machine has less load"
+                ) from error
             raise
         return cls(process, StreamConnection(process.stdout, process.stdin))
 

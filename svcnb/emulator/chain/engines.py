@@ -49,7 +49,7 @@ async def start_node(genesis: Genesis, *, memory_mb: int) -> Node:
             page, the page's own limit applies instead.
 
     Raises:
-        PartMissing: A binary or a bundle is not installed.
+        ToolMissing: A binary or a bundle is not installed.
         ChainUnusable: This system cannot run the engine.
         ChainUnavailable: The node did not start. The message contains its last output.
     """

@@ -225,7 +225,7 @@ def _refused(method: str) -> RpcError:
     elif method in {"eth_subscribe", "eth_unsubscribe"}:
         reason = "subscriptions are not supported: poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges"
     else:
-        reason = "the documentation lists the available methods"
+        reason = "the page 'Account contract' of the documentation lists the available methods"
     shown = method if len(method) <= _SHOWN else method[: _SHOWN - 1] + "…"
     return RpcError(METHOD_NOT_FOUND, f"the method {shown} does not exist or is not available: {reason}")
 

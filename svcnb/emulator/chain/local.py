@@ -1,7 +1,7 @@
 """Built-in chain, with a node that can crash at any time, and a durable journal.
 
 One writer task makes all changes of the chain in sequence. It checks the pending transactions, writes them to the
-journal in one commit, and sends them to the node in the same order. It notifies the listeners before it returns results
+journal in one commit, and sends them to the node in journal order. It notifies the listeners before it returns results
 to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
 The timestamp of a block is the emulator's time in whole seconds, and is never earlier than the previous block's. With a
@@ -164,7 +164,7 @@ class LocalChain:
         if transaction.chain_id not in {None, chain_id}:
             raise RpcError(INVALID_PARAMS, f"invalid chain id for signer: have {transaction.chain_id}, want {chain_id}")
         if transaction.gas > GAS_LIMIT:
-            problem = f"exceeds block gas limit: the transaction sets {transaction.gas}; at most {GAS_LIMIT} is allowed"
+            problem = f"exceeds block gas limit: the transaction sets {transaction.gas}, but {GAS_LIMIT} is the maximum"
             raise RpcError(TRANSACTION_REJECTED, problem)
         job = Sending(transaction, asyncio.get_running_loop().create_future())
         receipt: Receipt = await self._enqueue(job)

@@ -76,7 +76,7 @@ class AnvilNode:
             memory_mb: Memory limit in MiB. The operating system terminates a node that exceeds the limit.
 
         Raises:
-            PartMissing: The binary is not installed.
+            ToolMissing: The binary is not installed.
             ChainUnusable: This system cannot run anvil.
             ChainUnavailable: The node did not start. The message contains its last output.
         """

@@ -332,7 +332,7 @@ class Relay:
 
 
 def _refused_in_block(function: Function) -> ChainUnavailable:
-    return ChainUnavailable(f"{function.name} was rejected in its block but would be accepted now: try again")
+    return ChainUnavailable(f"{function.name} failed in its block, but would succeed now: try again")
 
 
 async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *where: Any) -> bytes:

@@ -34,7 +34,7 @@ _REPLAY_S: Final = 4.0
 """Maximum time in seconds that the node works on entries before a dump of the state.
 
 The time for a block depends on the size of the whole state. A replay takes about as long as the entries took, and
-requests wait for it."""
+requests wait until its end."""
 _DUMPS_COST: Final = 10
 """Minimum ratio of the time between dumps to the duration of a dump.
 
@@ -108,7 +108,7 @@ class Replica:
         Raises:
             ChainUnusable: The journal belongs to a different chain, or cannot be repaired.
             ChainUnavailable: The node did not start.
-            PartMissing: The node's binary is not installed.
+            ToolMissing: The node's binary is not installed.
         """
         if not await self._store.run(journal.is_ours):
             raise ChainUnusable(

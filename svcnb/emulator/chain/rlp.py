@@ -90,5 +90,5 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
         part, start = _read(data, start, depth + 1)
         parts.append(part)
     if start != end:
-        raise RlpError("an item exceeds its list")
+        raise RlpError("an item extends beyond the end of its list")
     return parts, end

@@ -98,7 +98,7 @@ def read(raw: bytes) -> Transaction:
         return _read(raw)
     except RlpError as error:
         raise TransactionInvalid(
-            f"failed to decode signed transaction: {error}; send the unchanged bytes of a signed transaction"
+            f"failed to decode signed transaction: {error}. Send the unchanged bytes of a signed transaction"
         ) from error
 
 

@@ -40,7 +40,7 @@ class ClockChange(_Body):
         return self
 
 
-class FaultOrder(_Body):
+class FaultRequest(_Body):
     """Fault to inject."""
 
     part: Part
@@ -64,14 +64,14 @@ def _wei(value: Any) -> Any:
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
 
 
-class FaucetOrder(_Body):
+class FaucetRequest(_Body):
     """Ether for an account on the built-in chain."""
 
     address: WalletAddress
     wei: Annotated[int, BeforeValidator(_wei)] = Field(10 * 10**18, ge=1, le=10**27, description="Amount in wei.")
 
 
-class CreditOrder(_Body):
+class CreditRequest(_Body):
     """Credit without a payment."""
 
     wallet_address: WalletAddress
@@ -93,13 +93,13 @@ class AgentApproval(_Body):
     email: str = Field(DEFAULT_EMAIL, description="E-mail address of the user whose triggers the client can use.")
 
 
-class ContractWalletOrder(_Body):
+class ContractWalletRequest(_Body):
     """ERC-1271 wallet to deploy."""
 
     owner: WalletAddress
 
 
-class NetworkOrder(_Body):
+class NetworkRequest(_Body):
     """Policy for outbound requests of actions."""
 
     policy: Literal["allow", "deny", "record", "replay"]

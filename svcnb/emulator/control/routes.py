@@ -12,16 +12,16 @@ from pydantic import Field
 from svcnb.emulator.control.bodies import (
     AgentApproval,
     ClockChange,
-    ContractWalletOrder,
-    CreditOrder,
-    FaucetOrder,
-    FaultOrder,
-    NetworkOrder,
+    ContractWalletRequest,
+    CreditRequest,
+    FaucetRequest,
+    FaultRequest,
+    NetworkRequest,
     Nothing,
     PaymentOutcome,
 )
 from svcnb.emulator.control.snapshots import Snapshots
-from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.errors import StructuredError, as_sentence
 from svcnb.emulator.http.endpoint import Call, Endpoint, Guard, Handler
 from svcnb.emulator.http.middleware import CONTROL_PREFIX
 from svcnb.emulator.platform.offload import in_thread
@@ -127,17 +127,17 @@ class ControlPlane:
             self._row("POST", "/snapshots/{name}/restore", self.restore_snapshot, Nothing),
             self._row("POST", "/clock", self.clock, ClockChange),
             self._row("GET", "/faults", self.faults),
-            self._row("POST", "/faults", self.add_fault, FaultOrder),
+            self._row("POST", "/faults", self.add_fault, FaultRequest),
             self._row("DELETE", "/faults", self.clear_faults),
-            self._row("POST", "/faucet", self.faucet, FaucetOrder),
-            self._row("POST", "/credit", self.credit, CreditOrder),
+            self._row("POST", "/faucet", self.faucet, FaucetRequest),
+            self._row("POST", "/credit", self.credit, CreditRequest),
             self._row("POST", "/processor/{intent}", self.payment_outcome, PaymentOutcome),
             self._row("POST", "/agents/approve", self.approve_agent, AgentApproval),
-            self._row("POST", "/contract-wallets", self.contract_wallet, ContractWalletOrder),
+            self._row("POST", "/contract-wallets", self.contract_wallet, ContractWalletRequest),
             Endpoint("GET", f"{CONTROL_PREFIX}/runs", self.runs, query=RunsQuery, guards=self._guards, described=False),
             self._row("GET", "/runs/{request_id}", self.run),
             self._row("GET", "/network", self.network),
-            self._row("POST", "/network", self.set_network, NetworkOrder),
+            self._row("POST", "/network", self.set_network, NetworkRequest),
         ]
 
     async def state(self, _call: Call, _given: None) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class ControlPlane:
                 time.advance(body.advance)
             except ValueError as error:
                 fix = 'Advance by a shorter time, or send {"real": true} to return to the machine\'s time.'
-                raise StructuredError(400, f"{error}.", fix=fix) from None
+                raise StructuredError(400, as_sentence(str(error)), fix=fix) from None
         else:
             time.real()
         return {"now": time.now(), "frozen": time.frozen}
@@ -214,7 +214,7 @@ class ControlPlane:
         """Lists the injected faults that have not occurred yet."""
         return [asdict(fault) for fault in self._faults.waiting()]
 
-    async def add_fault(self, _call: Call, body: FaultOrder) -> dict[str, Any]:
+    async def add_fault(self, _call: Call, body: FaultRequest) -> dict[str, Any]:
         """Injects a fault, so that the next calls to a part of the service fail or wait."""
         if len(self._faults.waiting()) >= MAX_PENDING_FAULTS:
             raise StructuredError(
@@ -230,12 +230,12 @@ class ControlPlane:
         self._faults.clear()
         return _DONE
 
-    async def faucet(self, _call: Call, body: FaucetOrder) -> dict[str, Any]:
+    async def faucet(self, _call: Call, body: FaucetRequest) -> dict[str, Any]:
         """Adds ether to an account on the built-in chain."""
         await self._chain.faucet(body.address, body.wei)
         return _DONE | {"address": body.address, "wei": str(body.wei)}
 
-    async def credit(self, call: Call, body: CreditOrder) -> dict[str, int]:
+    async def credit(self, call: Call, body: CreditRequest) -> dict[str, int]:
         """Adds credit without a payment."""
         total = await self._ledger.add_credit(
             body.wallet_address, body.cents, reason="added through the control plane", reference=call.request_id
@@ -254,17 +254,16 @@ class ControlPlane:
             triggers = await self._triggers()
             user = await triggers.identity.approve(body.challenge, body.label or "", body.email)
         except Refused as refusal:
-            raise StructuredError(
-                refusal.status, refusal.message, fix="Send the challenge that the client shows."
-            ) from None
+            fix = "Send the challenge that the client shows, and a valid e-mail address."
+            raise StructuredError(refusal.status, as_sentence(refusal.message), fix=fix) from None
         return {"ok": True, "user_email": user.email}
 
-    async def contract_wallet(self, _call: Call, body: ContractWalletOrder) -> dict[str, str]:
+    async def contract_wallet(self, _call: Call, body: ContractWalletRequest) -> dict[str, str]:
         """Deploys an ERC-1271 wallet that accepts its owner's signatures."""
         return {"address": await self._chain.deploy_contract_wallet(body.owner)}
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:
-        """Lists executions, newest first, including failed and refused ones."""
+        """Lists executions, newest first, including executions that failed or were rejected."""
         limit = min(query.limit, MAX_EXECUTIONS_PAGE)
         return {"runs": await self._run_log.recent(limit, min(query.offset, 2**31))}
 
@@ -287,14 +286,13 @@ class ControlPlane:
         """Returns the policy for outbound requests of actions."""
         return self._network()
 
-    async def set_network(self, _call: Call, body: NetworkOrder) -> dict[str, Any]:
+    async def set_network(self, _call: Call, body: NetworkRequest) -> dict[str, Any]:
         """Sets the policy for outbound requests of actions."""
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
-            raise StructuredError(
-                400, f"{error}.", fix="Send a policy. The policies record and replay also need a file."
-            ) from None
+            fix = "Send a policy. The policies record and replay also need a file."
+            raise StructuredError(400, as_sentence(str(error)), fix=fix) from None
         return self._network()
 
     def _recording(self, name: str | None) -> Path | None:

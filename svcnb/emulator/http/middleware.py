@@ -165,7 +165,7 @@ class Middleware:
                 f"This emulator does not accept requests from pages of the origin {origin}.",
                 fix=f"If the page is yours, start the emulator with --allow-origin {origin} (SVC_ALLOW_ORIGIN).",
             )
-        if not self._origins.knows_name(headers):
+        if not self._origins.has_valid_name(headers):
             return StructuredError(
                 403,
                 f"This emulator does not accept the host name {headers.get('host', '')[:_SHOWN]!r}.",

@@ -111,8 +111,8 @@ class Custody:
         """Returns 32 public bytes that identify this root secret. They do not reveal the secret or any key."""
         return self._custody_key(name.encode(), _LABEL_PURPOSE)
 
-    def sealing_key(self, name: str) -> bytes:
-        """Returns a 32-byte key for the encryption of one kind of data in the database. No wallet or action uses it."""
+    def derived_key(self, name: str) -> bytes:
+        """Returns a 32-byte key for one purpose, such as the encryption of stored data. No wallet has this key."""
         return self._custody_key(name.encode(), _SEAL_PURPOSE)
 
     def _secret(self, path: str, purpose: str) -> bytes:

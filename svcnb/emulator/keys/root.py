@@ -80,7 +80,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
     if kept.kind != wanted.kind:
         raise RootSecretUnusable(
             f"the state in {state_dir} was created {'with' if kept.kind == 'seeded' else 'without'} a seed, but this "
-            f"start {'uses' if seed is not None else 'does not use'} a seed: use the settings of the first start, or "
+            f"start {'uses' if seed is not None else 'does not use'} a seed. Use the settings of the first start, or "
             "a different state folder"
         )
     if kept.kind == "random":

@@ -281,7 +281,7 @@ def _length(data: memoryview, at: int) -> int:
     """Decodes a length or an offset, which must not exceed the size of the data."""
     number = int.from_bytes(_word(data, at), "big")
     if number > len(data):
-        raise AbiError(f"the length or offset at byte {at} points beyond the data")
+        raise AbiError(f"the length or offset at byte {at} exceeds the size of the data")
     return number
 
 

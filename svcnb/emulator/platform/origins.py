@@ -38,11 +38,11 @@ class Origins:
     def trusts(self, headers: Headers, path: str) -> bool:
         """Returns whether a program, a page of this server, an allowed origin or a wallet extension sent a request."""
         origin = headers.get("origin")
-        if origin is None or ANY in self._allowed or origin in self._allowed or is_own_place(origin, headers):
+        if origin is None or ANY in self._allowed or origin in self._allowed or is_same_origin(origin, headers):
             return True
         return path == RPC and _scheme(origin).endswith("-extension")
 
-    def knows_name(self, headers: Headers) -> bool:
+    def has_valid_name(self, headers: Headers) -> bool:
         """Returns whether the Host header contains a valid name of the emulator.
 
         IP addresses are valid, because DNS rebinding needs a name.
@@ -89,7 +89,7 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def is_own_place(origin: str, headers: Headers) -> bool:
+def is_same_origin(origin: str, headers: Headers) -> bool:
     """Returns whether an origin equals the server's own origin, as the caller sees it."""
     return _place(origin) == headers.get("host", "")
 
@@ -97,7 +97,7 @@ def is_own_place(origin: str, headers: Headers) -> bool:
 def is_own_origin(request: Request) -> bool:
     """Returns whether a request comes from a program or from a page of this server."""
     origin = request.headers.get("origin")
-    return origin is None or is_own_place(origin, request.headers)
+    return origin is None or is_same_origin(origin, request.headers)
 
 
 def _name(url: str) -> str:

@@ -103,7 +103,7 @@ class PostgresConnection(Connection):
     def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
         if self._driver is None:
             raise RuntimeError("this connection was never opened")
-        query: Any = _in_its_words(statement)  # the type that psycopg declares has only literals
+        query: Any = _with_driver_parameters(statement)  # the type that psycopg declares has only literals
         try:
             return self._driver.execute(query, values)
         except self._driver_errors.Error as error:
@@ -124,6 +124,6 @@ class PostgresConnection(Connection):
 
 
 @cache
-def _in_its_words(statement: str) -> str:
+def _with_driver_parameters(statement: str) -> str:
     """Returns a statement with the parameter syntax of PostgreSQL's driver."""
     return _VALUE.sub(lambda found: found[1] or f"%({found[2]})s", statement.replace("%", "%%"))

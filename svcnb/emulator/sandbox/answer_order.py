@@ -34,7 +34,7 @@ class _Event(NamedTuple):
 class AnswerOrder:
     """Recorded order of events in the first attempt of a run.
 
-    In the second attempt, the class delays results to keep the same order. It does not delay operations that only the
+    In the second attempt, the class delays results to keep this order. It does not delay operations that only the
     second attempt starts, because they have no position in the order.
 
     Args:

@@ -1,4 +1,4 @@
-"""Engine `auto`, which runs an action on `fast` if that engine supports it exactly, otherwise on `v8`."""
+"""Engine `auto`, which runs an action on `fast` if the result is the same as on `v8`, otherwise on `v8`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LACKING = re.compile(
 )
 
 
-def lacking_name(source: str) -> str | None:
+def unsupported_name(source: str) -> str | None:
     """Returns the first name in a source that `fast` does not support.
 
     Args:
@@ -56,7 +56,7 @@ class AutoEngine:
         vocabulary: Names that are visible to actions.
 
     Raises:
-        PartMissing: Deno or a bundle is not installed.
+        ToolMissing: Deno or a bundle is not installed.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class AutoEngine:
         left = limits._replace(timeout_ms=max(1, limits.timeout_ms - int(first.elapsed_s * 1000)))
         second = await self._v8.run(source, params, left, host)
         total_s = first.elapsed_s + second.elapsed_s
-        if host.astray:
+        if host.diverged:
             # The two attempts request different operations, so the trace of the first remains valid.
             first.trace.why = f"it encountered {why}, and v8 requested different operations"
             return first._replace(elapsed_s=total_s)
@@ -158,7 +158,7 @@ class AutoEngine:
     def _reason(self, source: str, mark: bytes) -> str | None:
         if len(source) > MAX_SCANNED_SOURCE:
             return f"it is longer than {MAX_SCANNED_SOURCE} characters"
-        if (name := lacking_name(source)) is not None:
+        if (name := unsupported_name(source)) is not None:
             return f"it uses the name {name}"
         return self._learned.get(mark)
 

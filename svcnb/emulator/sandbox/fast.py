@@ -44,7 +44,7 @@ class FastEngine(PooledEngine):
         busy_ms: Processor time in milliseconds after which a run ends with ``unsupported``. 0 means no limit.
 
     Raises:
-        PartMissing: Deno or the bundle is not installed.
+        ToolMissing: Deno or the bundle is not installed.
     """
 
     # A process cannot raise its lowered priority again, so the pool discards it after the run. Only long runs justify

@@ -157,7 +157,7 @@ class Network:
         except LimitReached as error:
             raise _refused(
                 f"{error}: each account can have at most {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
-                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses; all accounts together can have at most "
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses. All accounts together can have at most "
                 f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes"
             ) from None
         except AddressRefused as error:

@@ -63,21 +63,23 @@ class Packages:
         data = file.read_bytes()
         if len(data) > MAX_MODULE_BYTES:
             raise OperationRefused(
-                f"cannot import {name!r}: it has {len(data)} bytes; at most {MAX_MODULE_BYTES} are allowed"
+                f"cannot import {name!r}: it has {len(data)} bytes, but at most {MAX_MODULE_BYTES} are allowed. Import "
+                "a smaller module"
             )
         integrity = "sha384-" + base64.b64encode(hashlib.sha384(data).digest()).decode()
         self._check(name, integrity, fragment)
         try:
             return Module(name, data.decode(), integrity)
         except UnicodeDecodeError:
-            raise OperationRefused(f"cannot import {name!r}: it is not UTF-8 text") from None
+            raise OperationRefused(f"cannot import {name!r}: it is not UTF-8 text. Save the file as UTF-8") from None
 
     def _resolve(self, wanted: str, importer: str | None, specifier: str) -> tuple[str, str]:
         if importer is not None and wanted.startswith(("./", "../")):
             pinned = _PINNED.match(importer)
             if pinned is None:
                 raise OperationRefused(
-                    f"cannot import {specifier!r}: the importing module {importer!r} is not a package"
+                    f"cannot import {specifier!r}: the importing module {importer!r} is not part of a package. Write a "
+                    "package with its exact version instead of a relative path"
                 )
             inside = posixpath.normpath(posixpath.join(posixpath.dirname(pinned["path"] or "/"), wanted))
             return pinned["package"], inside
@@ -137,5 +139,5 @@ class Packages:
         except (OSError, ValueError) as error:
             raise OperationRefused(f"cannot import modules: {PINS} cannot be read ({error})") from None
         if not isinstance(pins, dict):
-            raise OperationRefused(f"cannot import modules: {PINS} is not a JSON object")
+            raise OperationRefused(f"cannot import modules: {PINS} is not a JSON object. Restore the file")
         return pins

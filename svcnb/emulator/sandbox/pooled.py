@@ -57,7 +57,7 @@ class PooledEngine(ABC):
         rest_s: Seconds without a run after which the engine keeps no process until the next run. None means never.
 
     Raises:
-        PartMissing: Deno or the bundle is not installed.
+        ToolMissing: Deno or the bundle is not installed.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class PooledEngine(ABC):
         self._beside = tuple(beside)
         self._deno = tools.deno()
         if not bundle_exists(bootstrap):
-            raise tools.PartMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
+            raise tools.ToolMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
         self._reuse = reuse
         self._slots = slots(concurrency)
         self._shares = Shares()

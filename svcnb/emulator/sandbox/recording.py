@@ -70,7 +70,10 @@ class Recording:
         try:
             content = parse(text)
             if content["version"] != VERSION:
-                raise RecordingError(f"the recording {path} has version {content['version']}: expected {VERSION}")
+                raise RecordingError(
+                    f"the recording {path} has version {content['version']}, but this emulator reads only version "
+                    f"{VERSION}: record the responses again"
+                )
             for exchange in content["exchanges"]:
                 self._remember(exchange)
                 if not must_exist:
@@ -102,7 +105,7 @@ class Recording:
     def _add(self, request: FetchRequest, response: FetchResponse) -> None:
         if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
             raise RecordingError(
-                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes; use "
+                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes. Use "
                 "another file"
             )
         self._keep(_text(_exchange(request, response)))
@@ -132,12 +135,13 @@ class Recording:
 def _read(path: Path) -> str:
     # Do not open a pipe, because the call would wait for a writer.
     if not stat.S_ISREG(path.stat().st_mode):
-        raise RecordingError(f"the recording {path} is not a file")
+        raise RecordingError(f"the recording {path} is not a regular file: use the path of a file")
     with path.open("rb") as file:
         about = os.fstat(file.fileno())
         if about.st_size > MAX_RECORDING_FILE_BYTES:
             raise RecordingError(
-                f"the recording {path} has {about.st_size} bytes; at most {MAX_RECORDING_FILE_BYTES} are allowed"
+                f"the recording {path} has {about.st_size} bytes, but at most {MAX_RECORDING_FILE_BYTES} are allowed: "
+                "record fewer responses"
             )
         return file.read().decode()
 

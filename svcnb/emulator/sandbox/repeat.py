@@ -24,7 +24,7 @@ from svcnb.protocol.limits import MAX_REPEATABLE_BYTES, ActionLimits
 T = TypeVar("T")
 
 _ENTRY_BYTES: Final = 1_024
-ASTRAY_TEXT: Final = "The repeated run makes different requests"
+DIVERGED_TEXT: Final = "The repeated run makes different requests"
 
 
 @dataclass(eq=False)
@@ -95,7 +95,7 @@ class RepeatableHost:
         self._order.repeat()
 
     @property
-    def astray(self) -> bool:
+    def diverged(self) -> bool:
         """Whether the operations of the finished repeated run differ from those of the first attempt."""
         return self._lost_its_way or self._has_unused_effects
 
@@ -195,7 +195,7 @@ class RepeatableHost:
         if self._left is not None and not _content(asked).is_safe:
             self._lost_its_way = self._lost_its_way or self._has_unused_effects
             if self._lost_its_way:
-                raise OperationRefused(ASTRAY_TEXT)
+                raise OperationRefused(DIVERGED_TEXT)
         entry = _Entry(asked, asyncio.ensure_future(ask()))
         entry.work.add_done_callback(_look_at)
         self._entries.append(entry)

@@ -42,7 +42,9 @@ def unsupported_text(what: str) -> str:
 
 
 FUNDS_TEXT = "Your function ran out of funds and was terminated."
-HOST_LOST_TEXT = "The process that ran this action was lost and has been replaced. Nothing was charged; run it again."
+HOST_LOST_TEXT = (
+    "The process that ran this action was lost and has been replaced. Nothing was charged. Run the action again."
+)
 
 
 def response_value(stored: bytes) -> object:

@@ -48,8 +48,8 @@ _LOWER = 10
 _LOWEST = 19
 _AGAIN_S = 0.1
 # One in this number of cores, but at least one, is reserved for work with a waiting caller. Priorities alone do not
-# keep a core free: the kernel interrupts a busy process only at the next tick, and threads that wake on its core must
-# wait.
+# keep a core free. The kernel interrupts a busy process only at the next tick, and threads that wake on the core of the
+# process must wait.
 _PART_FOR_OTHERS = 4
 # After this number of processes, more are likely to follow, and a template process creates them.
 _TEMPLATE_AFTER = 4

@@ -63,7 +63,7 @@ class V8Engine(PooledEngine):
         bootstrap: Script that Deno runs. Only tests change it.
 
     Raises:
-        PartMissing: Deno or the bundle is not installed.
+        ToolMissing: Deno or the bundle is not installed.
     """
 
     # Most runs are shorter. A longer run must not delay the start of others, especially if it is a busy loop.

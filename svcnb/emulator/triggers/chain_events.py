@@ -1,8 +1,8 @@
 """Scanner that starts runs for logs of a chain (docs/service/triggers.md#sources-of-runs).
 
 Every trigger has its own position on its chain, which is the next block to read. A poll reads from this position to the
-newest block with enough confirmations. One transaction admits one run per log and advances the position. If the queue
-is full, the remaining logs wait for the next poll.
+newest block with enough confirmations. One database transaction admits one run per log and advances the position. If
+the queue is full, the remaining logs wait for the next poll.
 
 The id of a run depends on the log's chain, transaction and content, and on the log's index among equal logs of the
 transaction. It does not depend on the block. If a reorganisation moves the transaction to another block, the log

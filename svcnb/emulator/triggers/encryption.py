@@ -8,11 +8,11 @@ from svcnb.emulator.platform.randomness import Randomness
 from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 
 
-class SealBroken(Exception):
+class DecryptionFailed(Exception):
     """Error for a stored key that was changed, copied to another trigger, or encrypted with a different root secret."""
 
 
-class Seal:
+class UsageKeyEncryption:
     """AES-256-GCM encryption of usage keys, with the trigger's id as additional authenticated data.
 
     Args:
@@ -27,23 +27,23 @@ class Seal:
         self._randomness = randomness
 
     def __repr__(self) -> str:
-        return "Seal(secret=<hidden>)"
+        return "UsageKeyEncryption(secret=<hidden>)"
 
-    def close(self, usage_key: str, trigger_id: str) -> str:
+    def encrypt(self, usage_key: str, trigger_id: str) -> str:
         """Encrypts a key. Returns nonce, ciphertext and tag in hex."""
         nonce = self._randomness.bytes(NONCE_BYTES, "trigger seal")
         plain = usage_key.encode("utf-8", "surrogatepass")
         return (nonce + seal(self._secret, nonce, plain, trigger_id.encode())).hex()
 
-    def open(self, sealed: str, trigger_id: str) -> str:
+    def decrypt(self, sealed: str, trigger_id: str) -> str:
         """Decrypts a key.
 
         Raises:
-            SealBroken: The key cannot be decrypted. The message does not contain the key.
+            DecryptionFailed: The key cannot be decrypted. The message does not contain the key.
         """
         try:
             raw = unhexlify(sealed)
             plain = unseal(self._secret, raw[:NONCE_BYTES], raw[NONCE_BYTES:], trigger_id.encode())
             return plain.decode("utf-8", "surrogatepass")
         except ValueError:
-            raise SealBroken("the stored usage key cannot be decrypted: set it again with PATCH") from None
+            raise DecryptionFailed("the stored usage key cannot be decrypted: set it again with PATCH") from None

@@ -158,8 +158,8 @@ class OverHttp:
         import httpx
 
         if self._client is None:
-            patience = httpx.Timeout(self._timeout_s, connect=min(_CONNECT_S, self._timeout_s))
-            self._client = httpx.AsyncClient(timeout=patience, limits=httpx.Limits(max_connections=None))
+            timeout = httpx.Timeout(self._timeout_s, connect=min(_CONNECT_S, self._timeout_s))
+            self._client = httpx.AsyncClient(timeout=timeout, limits=httpx.Limits(max_connections=None))
         headers = [(name.encode(), _header(value)) for name, value in call.headers().items()]
         try:
             async with asyncio.timeout(self._timeout_s):

@@ -35,7 +35,7 @@ class Answer:
 
     @property
     def is_transient(self) -> bool:
-        """Whether a later attempt can succeed: after a 429, any 5xx or no response."""
+        """Whether to retry: after a 429, any 5xx or no response, unless the action may still be running."""
         if self.may_still_run:
             return False
         return self.status is None or self.status == _TOO_MANY or self.status in _SERVER_ERRORS

@@ -7,6 +7,8 @@ from typing import Final
 
 from starlette.responses import HTMLResponse
 
+from svcnb.emulator.errors import as_sentence
+
 _SECURITY: Final = {
     # The policy allows no scripts, no forms to other sites, and no embedding in frames.
     "Content-Security-Policy": (
@@ -89,4 +91,4 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
 
 def problem(message: str, status: int) -> HTMLResponse:
     """Returns the page that shows an error."""
-    return page("Error", f"<p>{escape(message[:1].upper() + message[1:])}.</p>", status)
+    return page("Error", f"<p>{escape(as_sentence(message))}</p>", status)

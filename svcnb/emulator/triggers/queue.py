@@ -27,7 +27,7 @@ from svcnb.emulator.platform.database import Connection, DatabaseError
 from svcnb.emulator.platform.fair_limit import FairLimit
 from svcnb.emulator.platform.offload import LARGE_BYTES, current_account, is_large, offload
 from svcnb.emulator.platform.store import StatementRefused, Store, StoreUnavailable
-from svcnb.emulator.triggers.encryption import Seal, SealBroken
+from svcnb.emulator.triggers.encryption import DecryptionFailed, UsageKeyEncryption
 from svcnb.emulator.triggers.execution import Execution, RunCall
 from svcnb.emulator.triggers.outcomes import Answer, Verdict, judge
 from svcnb.emulator.triggers.store import (
@@ -87,7 +87,7 @@ class RunQueues:
         store: The database.
         clock: Clock for the timestamps of records and for retry delays.
         execution: Executor that sends the requests of runs.
-        seal: Encryption that decrypts usage keys.
+        encryption: Encryption that decrypts usage keys.
         policy: Rules for retries.
         workers: Maximum number of concurrent executions of all triggers. None means one for each trigger. If there are
             four or more, one owner can use at most three quarters of them.
@@ -100,7 +100,7 @@ class RunQueues:
         clock: Clock,
         execution: Execution,
         *,
-        seal: Seal,
+        encryption: UsageKeyEncryption,
         policy: RetryPolicy,
         workers: int | None = None,
         kept_runs: int = KEPT_TRIGGER_RUNS,
@@ -108,7 +108,7 @@ class RunQueues:
         self._store = store
         self._clock = clock
         self._execution = execution
-        self._seal = seal
+        self._encryption = encryption
         self._policy = policy
         self._timer = Timer(clock)
         self._workers = None if workers is None else FairLimit(workers, workers - workers // 4)
@@ -299,13 +299,13 @@ class RunQueues:
         run, trigger = claimed.run, claimed.trigger
         current_account.set(trigger.user_id)
         try:
-            usage_key = self._seal.open(trigger.sealed_usage_key, trigger.id)
+            usage_key = self._encryption.decrypt(trigger.sealed_usage_key, trigger.id)
             if len(trigger.default_params) + len(run.input or "") > LARGE_BYTES:
                 given = await offload(_params_of, trigger, run)
             else:
                 given = _params_of(trigger, run)
             call = RunCall(run.id, usage_key, trigger.action_code, given)
-        except SealBroken as error:
+        except DecryptionFailed as error:
             return Ended(run, Verdict("failed", error=str(error)))
         async with AsyncExitStack() as held:
             if self._workers is not None:

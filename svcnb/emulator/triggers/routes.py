@@ -95,7 +95,7 @@ def _new(ask: Ask, user: User, identifier: str, body: CreateTrigger) -> dict[str
         "action_code": body.action_code,
         "action_cid": _cid(body.action_code),
         "default_params": _json(body.default_params),
-        "sealed_usage_key": triggers.seal.close(body.usage_api_key.strip(), identifier),
+        "sealed_usage_key": triggers.encryption.encrypt(body.usage_api_key.strip(), identifier),
         "account_address": _account_address(ask, body.model_extra),
         "max_runs_per_minute": body.max_runs_per_minute,
         "max_queued_runs": body.max_queued_runs,
@@ -268,7 +268,7 @@ def _given_columns(ask: Ask, body: PatchTrigger) -> dict[str, Any]:
     if body.config is not None:
         changes["config"] = _json(body.config)
     if body.usage_api_key is not None:
-        changes["sealed_usage_key"] = ask.triggers.seal.close(body.usage_api_key.strip(), ask.identifier())
+        changes["sealed_usage_key"] = ask.triggers.encryption.encrypt(body.usage_api_key.strip(), ask.identifier())
     if (address := _account_address(ask, body.model_extra)) is not None:
         changes["account_address"] = address
     return changes

@@ -11,7 +11,7 @@ from svcnb.emulator.errors import ChainUnavailable
 from svcnb.emulator.platform.json_rpc import Rpc, over_http
 from svcnb.emulator.platform.store import StoreUnavailable
 from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
-from svcnb.emulator.triggers.encryption import Seal
+from svcnb.emulator.triggers.encryption import UsageKeyEncryption
 from svcnb.emulator.triggers.execution import Execution, InProcess, OverHttp
 from svcnb.emulator.triggers.identity import Identity
 from svcnb.emulator.triggers.queue import RetryPolicy, RunQueues
@@ -68,11 +68,11 @@ class Triggers:
         self.randomness = randomness
         self.control_token = control_token
         self.max_body_bytes = settings.max_body_bytes
-        self.seal = Seal(custody.sealing_key("trigger usage keys"), randomness)
+        self.encryption = UsageKeyEncryption(custody.derived_key("trigger usage keys"), randomness)
         self.identity = Identity(
             store,
             clock,
-            custody.sealing_key("trigger sessions"),
+            custody.derived_key("trigger sessions"),
             auto_approve=settings.auto_approve_agents,
         )
         self.posts_by_address = PostLimit(
@@ -101,7 +101,7 @@ class Triggers:
             self.store,
             self.clock,
             self._execution,
-            seal=self.seal,
+            encryption=self.encryption,
             policy=RetryPolicy(settings.run_max_retries, retry_thrown=settings.retry_thrown_actions),
             workers=settings.trigger_workers,
             kept_runs=settings.kept_trigger_runs,

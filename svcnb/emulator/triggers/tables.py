@@ -25,8 +25,9 @@ Table(
     """,
 )
 
-# The last three columns are positions of the scanners: the last tick with a run (or the initial time), the next block
-# to read, and the hash of the block before it, which reveals a reorganisation.
+# The last three columns are positions of the scanners. `watermark` is the last tick with a run, or the initial time.
+# `next_block` is the next block to read. `last_block_hash` is the hash of the block before it, and reveals a
+# reorganisation.
 Table(
     "triggers",
     """

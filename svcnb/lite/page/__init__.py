@@ -1,4 +1,4 @@
-"""Adds to JupyterLite's page a content security policy, an offline cache, a note about keys, and an early start."""
+"""Adds a content security policy, an offline cache, a note about keys and an early start to JupyterLite's page."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from svcnb.protocol.wire.values import AdminAddress
 class NewAccountRequest(Request):
     """Body of ``new_account``."""
 
-    account_name: str = Field(description="Name of the account, shown on the chain.")
-    account_description: str | None = Field("", description="Description of the account, shown on the chain.")
+    account_name: str = Field(description="Name of the account, which is public on chain.")
+    account_description: str | None = Field("", description="Description of the account, which is public on chain.")
     email: str | None = Field(
         None, description="E-mail address. If it is not empty, the service forwards it to the payment processor."
     )

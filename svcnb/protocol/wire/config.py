@@ -30,7 +30,7 @@ class NodeChainConfig(Response):
 class ChainConfigKeys(Response):
     """Response of ``get_chain_config_keys``."""
 
-    keys: list[str] = Field(description="Names of the values that the node reads from its configuration on the chain.")
+    keys: list[str] = Field(description="Names of the values that the node reads from its on-chain configuration.")
 
 
 class ActionClientConfig(Response):

@@ -87,7 +87,7 @@ class AddUsageApiKeyResponse(Response):
 
 
 class SignedUsageApiKeyResponse(Response):
-    """Response of ``add_usage_api_key_with_signature``. The key is not registered on the chain yet."""
+    """Response of ``add_usage_api_key_with_signature``. The key is not registered on chain yet."""
 
     usage_api_key: str = Field(
         description="Base64 of 32 secret bytes. Store it, because the service does not return it again.", repr=False

@@ -37,6 +37,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from svcnb.client.errors import InvalidArgument
+from svcnb.files import read_text
 from svcnb.protocol.action import Action
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import hashed_cid
@@ -105,10 +106,12 @@ class ActionSpec(_Spec):
             return action.derive(
                 self.constant, name=self.constant_name, protocol_version=self.protocol_version, title=name
             )
-        except (MalformedValue, OSError) as error:
+        except OSError as error:
             raise InvalidArgument(
-                f"invalid action {name!r}: {error}", hint=getattr(error, "hint", "Check the path.")
+                f"the file {self.file} of the action {name!r} cannot be read: {error.strerror}", hint="Check the path."
             ) from error
+        except MalformedValue as error:
+            raise InvalidArgument(f"invalid action {name!r}: {error.message}", hint=error.hint) from error
 
 
 class WalletSpec(_Spec):
@@ -214,10 +217,15 @@ class Description(BaseModel):
         """
         file = Path(path)
         try:
-            values = tomllib.loads(file.read_text(encoding="utf-8"))
+            values = tomllib.loads(read_text(file))
         except OSError as error:
             raise InvalidArgument(f"{file} cannot be read: {error.strerror}", hint="Check the path.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
+            raise InvalidArgument(
+                f"{file} is not UTF-8 text: invalid byte {error.object[error.start]:#04x} at position {error.start}",
+                hint="Save the file as UTF-8.",
+            ) from None
+        except tomllib.TOMLDecodeError as error:
             raise InvalidArgument(
                 f"{file} is not valid TOML: {error}", hint="Correct the line that the message names."
             ) from error

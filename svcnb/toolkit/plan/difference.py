@@ -25,7 +25,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     Args:
         description: Description of the account.
         observed: Current state of the account.
-        state: Resources to which names refer. The function adds resources that it finds by name.
+        state: Resource of each name. The function adds the resources that it finds by name.
         prune: Whether to delete groups, keys and actions that the description does not contain.
 
     Raises:
@@ -208,7 +208,7 @@ def _trigger(description: Description, observed: Observed, state: State, name: s
     differs = [field for field, value in wanted.items() if _plain(getattr(trigger, field)) != value]
     # The service never returns the key of a trigger. If the plan creates a new key, the trigger needs it.
     new_key = spec.key not in state.keys
-    # A change of the code requires the key again.
+    # To change the action, the triggers service requires the secret of the key again.
     with_key = new_key or "action_cid" in differs
     if new_key:
         differs.append("usage key")

@@ -19,7 +19,7 @@ KEY_WALLET_NAME: Final = "API Key Wallet"
 
 @dataclass(frozen=True)
 class Members:
-    """Permissions of one group: hashed CIDs, addresses, and whether the service hides some of them."""
+    """Permissions of one group: hashed CIDs, addresses, and whether the service hides some entries."""
 
     actions: frozenset[str]
     wallets: frozenset[str]

@@ -67,7 +67,7 @@ def plan(
         path = description.file.with_suffix(".state.json")
     if description.triggers and triggers is None:
         raise InvalidArgument(
-            f"the description contains {len(description.triggers)} triggers, but the argument triggers is missing",
+            "the description contains triggers, but the client of the triggers service is missing",
             hint="Pass an authorized client: plan(..., triggers=svcnb.TriggersClient(...)).",
         )
     return Plan(svc, description, State(path), prune=prune, triggers=triggers)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from svcnb.checked import Checked
 from svcnb.client.errors import InvalidArgument
-from svcnb.files import replace_file
+from svcnb.files import read_text, replace_file
 from svcnb.protocol.nesting import parse
 
 Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], object]"
@@ -40,7 +40,7 @@ class SecretsFile(Checked):
         if os.name == "posix" and self.path.stat().st_mode & 0o077:
             raise InvalidArgument(f"other users can read {self.path}", hint=f"Run: chmod 600 {self.path}")
         try:
-            held = parse(self.path.read_text(encoding="utf-8"))
+            held = parse(read_text(self.path))
         except ValueError:
             held = None
         if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):

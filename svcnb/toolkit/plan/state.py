@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from svcnb.client.errors import InvalidArgument
-from svcnb.files import replace_file
+from svcnb.files import read_text, replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.nesting import parse
 
@@ -30,7 +30,7 @@ class Begun(BaseModel):
 
     name: str
     before: tuple[str, ...] = ()
-    """Earlier resources of that kind, which distinguish them from new resources."""
+    """Resources of that kind before the request. All other resources of that kind are new."""
 
 
 class _Content(BaseModel):
@@ -120,7 +120,7 @@ class State:
 
 def _read(path: Path) -> _Content:
     try:
-        return _Content.model_validate(SCHEMA.read(parse(path.read_text(encoding="utf-8")), path))
+        return _Content.model_validate(SCHEMA.read(parse(read_text(path)), path))
     except UnreadableVersion as error:
         raise InvalidArgument(str(error), hint="Use that version, or a different file: state=...") from error
     except OSError as error:

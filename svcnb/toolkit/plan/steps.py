@@ -254,13 +254,13 @@ def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
 
 
 def remove_group(name: str, number: int) -> Step:
-    """Returns the step that deletes a group, because the description does not contain it."""
+    """Returns the step that deletes a group that the description does not contain."""
     says = "delete, because the description does not contain it"
     return Step("-", "group", name, says, *_price("groups.delete"), lambda it: it.svc.groups.delete(number))
 
 
 def delete_action(name: str, hashed: str) -> Step:
-    """Returns the step that deletes an action, because the description does not contain it."""
+    """Returns the step that deletes an action that the description does not contain."""
     says = "delete, because the description does not contain it"
     return Step("-", "action", name, says, *_price("actions.delete"), lambda it: it.svc.actions.delete(hashed))
 

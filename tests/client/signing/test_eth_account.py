@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from svcnb.client import Client
 from svcnb.client.errors import InvalidArgument, SigningError
-from svcnb.client.signing import LocalSigner, as_signer, recover, typed_data_digest
+from svcnb.client.signing import LocalSigner, as_signer, recover, sign_flow, typed_data_digest
 
 COW = Account.from_key(bytes.fromhex("c85ef7d79691fe79573b1a7064c19c1a9819ebdbd1faaab1a8ec92344438aaf4"))
 """keccak256("cow"), the key in the example of EIP-712."""
@@ -241,3 +241,24 @@ def test_the_error_for_a_value_that_cannot_sign_lists_the_allowed_values(wrong: 
         for call in (svc.chain_secured.open, svc.chain_secured.convert):
             with pytest.raises(InvalidArgument, match="requires a signer"):
                 call(wrong)
+
+
+@pytest.mark.parametrize("declared", [True, False], ids=["declared fields", "derived fields"])
+def test_a_member_of_the_domain_that_the_signature_would_not_cover_is_rejected(*, declared: bool) -> None:
+    typed_data: dict[str, Any] = {
+        "types": {"Vote": [{"name": "choice", "type": "uint8"}]},
+        "primaryType": "Vote",
+        "domain": {"name": "app", "chainID": 1},
+        "message": {"choice": 1},
+    }
+    if declared:
+        typed_data["types"]["EIP712Domain"] = [{"name": "name", "type": "string"}]
+    with pytest.raises(SigningError, match="domain has the member 'chainID', which the signature would not cover"):
+        typed_data_digest(typed_data)
+
+
+def test_an_envelope_of_the_service_with_another_domain_member_is_rejected() -> None:
+    signed = sign_flow(LocalSigner.from_key("11" * 32), "CreateWallet", 1, 1).typed_data
+    typed_data = signed | {"domain": signed["domain"] | {"verifyingContract": "0x" + "12" * 20}}
+    with pytest.raises(SigningError, match="domain has the member 'verifyingContract'"):
+        typed_data_digest(typed_data)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from svcnb.emulator.bootstrap import Beginning
+from svcnb.emulator.bootstrap import Bootstrap
 from svcnb.emulator.chain.bootstrap import EarlyNode, first_balances
 from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.keys.custody import Custody
@@ -22,16 +22,16 @@ def settings(**given: object) -> Settings:
 
 
 async def test_the_chain_runs_on_the_node_that_booted_early() -> None:
-    beginning = Beginning(settings())
-    beginning.boot_node()
-    assert beginning.node is not None
-    genesis = beginning.node.genesis
-    service = Service(settings(), beginning=beginning)
+    bootstrap = Bootstrap(settings())
+    bootstrap.boot_node()
+    assert bootstrap.node is not None
+    genesis = bootstrap.node.genesis
+    service = Service(settings(), bootstrap=bootstrap)
     await service.start()
     try:
         assert service.chain._chain._replica.genesis == genesis  # type: ignore[union-attr]
         with pytest.raises(LookupError, match="already been used"):
-            await beginning.node.take()
+            await bootstrap.node.take()
     finally:
         await service.stop()
 
@@ -40,10 +40,10 @@ async def test_booted_early_or_not_a_seed_gives_the_same_contract_at_the_same_ad
     codes = []
     for early in (True, False):
         chosen = settings(seed="a lesson", clock="frozen@1750000000")
-        beginning = Beginning(chosen)
+        bootstrap = Bootstrap(chosen)
         if early:
-            beginning.boot_node()
-        service = Service(chosen, beginning=beginning)
+            bootstrap.boot_node()
+        service = Service(chosen, bootstrap=bootstrap)
         await service.start()
         try:
             ask = {"jsonrpc": "2.0", "id": 1, "method": "eth_getBlockByNumber", "params": ["latest", False]}
@@ -57,10 +57,10 @@ async def test_booted_early_or_not_a_seed_gives_the_same_contract_at_the_same_ad
 @pytest.mark.parametrize("kept", ["state", "database"])
 def test_with_a_stored_state_no_node_starts_early(tmp_path: Path, kept: str) -> None:
     given = {"state": tmp_path / "kept"} if kept == "state" else {"database": f"sqlite:///{tmp_path / 'other.db'}"}
-    beginning = Beginning(settings(**given))
-    beginning.boot_node()
-    assert beginning.node is None
-    beginning.release()
+    bootstrap = Bootstrap(settings(**given))
+    bootstrap.boot_node()
+    assert bootstrap.node is None
+    bootstrap.release()
 
 
 async def test_an_unused_early_node_is_stopped() -> None:
@@ -77,7 +77,7 @@ async def test_an_unused_early_node_is_stopped() -> None:
 
 
 async def test_an_early_node_can_stop_immediately() -> None:
-    beginning = Beginning(settings())
-    beginning.boot_node()
-    await beginning.stop()
-    await beginning.stop()
+    bootstrap = Bootstrap(settings())
+    bootstrap.boot_node()
+    await bootstrap.stop()
+    await bootstrap.stop()

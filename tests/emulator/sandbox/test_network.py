@@ -111,7 +111,7 @@ def test_a_recording_that_cannot_be_read_is_refused_at_once(content: str | None,
 def test_a_recording_must_be_a_regular_file(tmp_path: Path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-        with pytest.raises(RecordingError, match="not a file"):
+        with pytest.raises(RecordingError, match="not a regular file"):
             Network("record", path)
     with (tmp_path / "large").open("wb") as file:
         file.truncate(MAX_RECORDING_FILE_BYTES + 1)
@@ -163,7 +163,7 @@ HERE = allowing("127.0.0.1")
 )
 async def test_all_names_of_this_machine_are_rejected_with_the_option(host: str, site: Any):
     port = site.url.rpartition(":")[2]
-    with pytest.raises(OperationRefused, match=rf"to allow access, start .* --allow-address {re.escape(host)}:{port}"):
+    with pytest.raises(OperationRefused, match=rf"To allow access, start .* --allow-address {re.escape(host)}:{port}"):
         await get(Network(), f"http://{host}:{port}/price")
     assert site.seen == []
 

@@ -161,7 +161,7 @@ async def test_a_run_that_received_much_from_requests_with_effects_is_not_repeat
     host.repeat(0.0)
     with pytest.raises(OperationRefused, match="different requests"):
         await host.fetch(FetchRequest("POST", "http://127.0.0.1/0"), LIMITS)
-    assert host.astray
+    assert host.diverged
 
 
 class Refusing:
@@ -190,7 +190,7 @@ async def test_stored_operations_have_a_size_limit(answer: str | None):
     remembered = sum(len(str(part)) for entry in host._entries for part in entry.asked)
     assert remembered <= MAX_REPEATABLE_BYTES
     host.repeat(0.0)
-    assert not host.astray  # a repeated run can execute a key operation again
+    assert not host.diverged  # a repeated run can execute a key operation again
 
 
 async def test_a_run_that_sent_large_requests_is_not_repeated():
@@ -200,7 +200,7 @@ async def test_a_run_that_sent_large_requests_is_not_repeated():
         await host.fetch(FetchRequest("POST", f"http://127.0.0.1/{n}", (), body), LIMITS)
     assert host.operations == 0
     host.repeat(0.0)
-    assert host.astray
+    assert host.diverged
 
 
 async def test_requests_are_repeated_if_only_key_operations_were_discarded():
@@ -210,7 +210,7 @@ async def test_requests_are_repeated_if_only_key_operations_were_discarded():
     host.repeat(0.0)
     for n in range(2):
         assert (await host.fetch(FetchRequest("GET", f"http://127.0.0.1/{n}"), LIMITS)).status == 200
-    assert not host.astray
+    assert not host.diverged
 
 
 async def test_the_budget_of_an_unused_response_is_released_at_the_end():

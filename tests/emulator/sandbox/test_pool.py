@@ -27,7 +27,7 @@ from svcnb.emulator.sandbox.pool import Pool, _Waiting
 from svcnb.emulator.sandbox.process import ProcessHost
 from svcnb.emulator.sandbox.protocol import EngineUnavailable
 from svcnb.emulator.sandbox.scheduler import Shares
-from svcnb.tools import PartMissing
+from svcnb.tools import ToolMissing
 
 pytestmark = pytest.mark.engine
 
@@ -279,7 +279,7 @@ def test_the_module_that_deno_searches_for_imports_is_short():
 
 
 def test_a_missing_bundle_names_the_command_that_makes_it(new_room: Any, tmp_path: Path):
-    with pytest.raises(PartMissing, match=r"python hatch_build\.py"):
+    with pytest.raises(ToolMissing, match=r"python hatch_build\.py"):
         new_room(bootstrap=tmp_path / "none.js")
 
 

@@ -116,7 +116,7 @@ async def test_results_are_in_the_order_of_the_first_attempt(attempts: Attempts)
     assert await last == b"answer 2"
     assert attempts.received == [b"answer 1", b"answer 0", b"answer 2"]
     assert len(attempts.web.made) == 3
-    assert not attempts.host.astray
+    assert not attempts.host.diverged
 
 
 async def test_the_order_of_requests_does_not_matter(attempts: Attempts) -> None:
@@ -128,7 +128,7 @@ async def test_the_order_of_requests_does_not_matter(attempts: Attempts) -> None
     b = await attempts.ask(post("b"))
     a = await attempts.ask(post("a"))
     assert (await a, await b) == (b"answer 0", b"answer 1")
-    assert not attempts.host.astray
+    assert not attempts.host.diverged
 
 
 async def test_equal_requests_receive_their_answers_in_order_and_each_answer_once(attempts: Attempts) -> None:
@@ -168,7 +168,7 @@ async def test_a_request_that_the_action_aborted_is_not_answered_in_the_repetiti
     with pytest.raises(asyncio.CancelledError):
         await second
     assert len(attempts.web.made) == 1
-    assert not attempts.host.astray
+    assert not attempts.host.diverged
 
 
 async def test_a_repetition_does_not_wait_for_a_request_that_it_omits(attempts: Attempts) -> None:
@@ -179,7 +179,7 @@ async def test_a_repetition_does_not_wait_for_a_request_that_it_omits(attempts: 
     await attempts.answer(1)
     attempts.repeat()
     assert await (await attempts.ask(post("both"))) == b"answer 1"
-    assert attempts.host.astray
+    assert attempts.host.diverged
 
 
 async def test_the_order_is_given_up_after_the_time_of_the_first_attempt_and_a_grace_period() -> None:
@@ -212,7 +212,7 @@ async def test_json_rpc_requests_with_other_ids_are_equivalent(attempts: Attempt
     assert json.loads(await aa) == {"jsonrpc": "2.0", "id": 10, "result": "for aa"}
     assert json.loads(await bb) == {"jsonrpc": "2.0", "id": 9, "result": "for bb"}
     assert len(attempts.web.made) == 2
-    assert not attempts.host.astray
+    assert not attempts.host.diverged
 
 
 async def test_the_answers_of_a_json_rpc_batch_have_the_ids_of_its_messages(attempts: Attempts) -> None:
@@ -248,7 +248,7 @@ async def test_a_new_request_that_only_reads_is_made(attempts: Attempts, request
     assert await new == b"answer 1"
     assert await (await attempts.ask(post("effect"))) == b"answer 0"
     assert attempts.web.made == [post("effect"), request_]
-    assert not attempts.host.astray
+    assert not attempts.host.diverged
 
 
 @pytest.mark.parametrize("request_", [get("old"), rpc(1, "eth_call", {})], ids=["GET", "eth_call"])
@@ -256,7 +256,7 @@ async def test_a_request_that_only_reads_may_be_left_out(attempts: Attempts, req
     await attempts.ask(request_)
     await attempts.answer(0)
     attempts.repeat()
-    assert not attempts.host.astray
+    assert not attempts.host.diverged
     effect = await attempts.ask(post("effect"))
     await attempts.answer(1)
     assert await effect == b"answer 1"
@@ -291,7 +291,7 @@ async def test_no_other_request_with_effects_replaces_one_that_was_made(attempts
     with pytest.raises(OperationRefused, match="different requests"):
         await (await attempts.ask(new))
     assert attempts.web.made == [post("a")]
-    assert attempts.host.astray
+    assert attempts.host.diverged
 
 
 # --- with the engines ---------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.store import Store
 from svcnb.emulator.triggers import store as tables
 from svcnb.emulator.triggers.admission import admit
-from svcnb.emulator.triggers.encryption import Seal
+from svcnb.emulator.triggers.encryption import UsageKeyEncryption
 from svcnb.emulator.triggers.execution import RunCall
 from svcnb.emulator.triggers.identity import DEFAULT_EMAIL, user_of
 from svcnb.emulator.triggers.outcomes import Answer
@@ -83,9 +83,9 @@ class Parts:
     def __init__(self, store: Store, clock: Clock, *, policy: RetryPolicy, **options: Any) -> None:
         self.store = store
         self.clock = clock
-        self.seal = Seal(bytes(range(32)), Randomness())
+        self.encryption = UsageKeyEncryption(bytes(range(32)), Randomness())
         self.execution = Scripted(clock)
-        self.queues = RunQueues(store, clock, self.execution, seal=self.seal, policy=policy, **options)
+        self.queues = RunQueues(store, clock, self.execution, encryption=self.encryption, policy=policy, **options)
         self.made = 0
 
     async def trigger(self, kind: str = "webhook", config: dict[str, Any] | None = None, **columns: Any) -> Any:
@@ -101,7 +101,7 @@ class Parts:
             "action_code": f"code {self.made}",
             "action_cid": "Qm",
             "default_params": "{}",
-            "sealed_usage_key": self.seal.close("usage key", identifier),
+            "sealed_usage_key": self.encryption.encrypt("usage key", identifier),
             "config": tables.to_json(config or {}),
             "enabled": True,
             "created_at": self.clock.now(),

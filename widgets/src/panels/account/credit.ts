@@ -31,7 +31,7 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
             : h(
               "p",
               {},
-              `Payment ${begun.payment}: complete it with the client library or in the dashboard of the processor.`,
+              `Payment ${begun.payment}: complete it with the processor's client library or dashboard.`,
             ),
         ),
       ),

@@ -1,6 +1,6 @@
 /**
- * Account panel, which creates or opens an account in either mode, shows its key once, adds credit, converts and
- * transfers.
+ * Account panel, which creates or opens an account in either mode. It shows a new key once, adds credit, and converts or
+ * transfers the account.
  */
 import { confirmed } from "../../lib/confirm.ts";
 import { copyable, field, h, panel, refill, typed } from "../../lib/panel.ts";
@@ -155,7 +155,7 @@ export default panel("Account", (at) => {
     conversion.hidden = mode !== "api";
     transfer.hidden = mode !== "chain";
     // Move the element only if necessary, because a moved element loses the focus. A change of the credit also calls
-    // this.
+    // this function.
     const place = mode === "api" ? conversion : mode === "" ? chainCard : owner.element.parentElement;
     if (owner.element.parentElement !== place) {
       place?.insertBefore(owner.element, mode === "api" ? convert : place.children[2] ?? null);

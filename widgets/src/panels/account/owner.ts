@@ -1,4 +1,4 @@
-/** Wallet that owns a ChainSecured account: a browser wallet, a key file, a typed key, or a contract wallet. */
+/** Wallet that owns a ChainSecured account: a browser wallet, a key file, a private key, or a contract wallet. */
 import { copyable, field, FieldError, type Fields, h, type Panel, typed } from "../../lib/panel.ts";
 
 const KINDS = [

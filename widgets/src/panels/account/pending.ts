@@ -51,7 +51,11 @@ export function pendingPart(at: Panel): { element: HTMLElement; read: () => Prom
       h(
         "div",
         { class: "svcnb-row" },
-        h("span", {}, `${mint.kind} ${mint.name}: ${mint.stage === "asked" ? "not made yet" : "made, not registered"}`),
+        h(
+          "span",
+          {},
+          `${mint.kind} ${mint.name}: ${mint.stage === "asked" ? "not created yet" : "created, not registered"}`,
+        ),
         resume,
         giveUp,
       ),

@@ -1,4 +1,4 @@
-/** Identity of the action: its CID, which depends on every byte, and the changes. */
+/** Identity of the action: its CID, which depends on every byte, and the changes since a chosen version. */
 import { type TextChange, visible } from "../../lib/change.ts";
 import { copyButton, h } from "../../lib/panel.ts";
 

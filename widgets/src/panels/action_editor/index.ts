@@ -1,4 +1,4 @@
-/** Action editor, which shows the CID of an action while the user writes it, runs it, and shows the result. */
+/** Action editor, which shows an action's CID during editing, runs the action, and shows the result. */
 import type { Editor, Mark, Module, Names, Options } from "../../codemirror/interface.ts";
 import { changeBetween } from "../../lib/change.ts";
 import { cid, hashedCid, sourceBytes } from "../../lib/cid.ts";
@@ -27,7 +27,7 @@ interface Explained extends Repairs {
   permitted: boolean;
   reason: string;
   key: string;
-  /** Group that lacks only the action or the wallet. 0 if there is none. */
+  /** Id of the group that lacks only the action or the wallet. 0 if there is none. */
   group: number;
 }
 
@@ -36,7 +36,7 @@ const PAUSE_MS = 250;
 
 export type Load = (at: Panel) => Promise<Module>;
 
-/** Creates the panel. Tests pass another function that loads the editor. */
+/** Creates the panel. Tests pass a different function that loads the editor. */
 export function actionEditor(load: Load): Widget {
   return panel("Action editor", (at) => {
     const view = new View(at, load);
@@ -264,7 +264,7 @@ class View {
     this.source.focus();
   }
 
-  /** Immediately shows everything that depends only on the bytes. */
+  /** Immediately shows everything that depends only on the bytes of the source. */
   private show(text: string): void {
     const bytes = sourceBytes(text);
     const id = cid(bytes);

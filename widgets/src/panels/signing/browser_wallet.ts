@@ -30,7 +30,7 @@ export class BrowserWallet {
     return this.chosen?.address ?? "";
   }
 
-  /** Calls a function when a wallet connects or changes its account. Returns a function that ends this. */
+  /** Calls a function when a wallet connects or changes its account. Returns a function that removes the callback. */
   onConnected(listener: Connected): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

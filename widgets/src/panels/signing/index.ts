@@ -1,6 +1,6 @@
 /**
- * Signing panel, which composes and explains an envelope, requests a signature, checks every rule, and sends the
- * envelope.
+ * Signing panel, which composes and explains an envelope, requests a signature, checks every rule of a signature, and
+ * sends the envelope.
  */
 import { copyable, copyButton, field, FieldError, h, panel, typed } from "../../lib/panel.ts";
 import { type Envelope, envelope, type Flow, FLOWS } from "../../lib/typed_data.ts";

@@ -74,7 +74,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
   };
 
   panel.wire.onAsk("connect", (ask) => {
-    // A connection with the panel's own button also answers the question.
+    // The user can also answer the question with the panel's own button for the connection.
     const answered = wallet.onConnected((address, name) => ask.reply({ address, name }));
     ask.signal.addEventListener("abort", answered);
     card(
@@ -157,8 +157,8 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     );
   });
 
-  // A key in the kernel signs. The user confirms the signature here, because only a browser wallet asks the user
-  // itself.
+  // A key in the kernel signs. The user confirms the signature here, because such a key has no dialog, unlike a browser
+  // wallet.
   panel.wire.onAsk("confirm", (ask) => {
     const write = ask.args as unknown as Write;
     card(

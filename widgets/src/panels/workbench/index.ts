@@ -3,7 +3,7 @@ import { copyButton, h, type Model, panel, refill, type Session, SHOW_PANEL, uni
 import { BrowserWallet } from "../signing/browser_wallet.ts";
 import { answerRequests } from "../signing/requests.ts";
 
-/** Used part of the interface of Jupyter's widget manager. */
+/** Part of the interface of Jupyter's widget manager that the workbench uses. */
 interface Manager {
   get_model(id: string): Promise<unknown>;
   create_view(model: unknown): Promise<{ el: HTMLElement; remove(): void }>;
