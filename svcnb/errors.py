@@ -75,7 +75,7 @@ class ExtraMissing(SvcnbError, ImportError):
         extra: Name of the extra.
     """
 
-    exit_code = ExitCode.PART_MISSING
+    exit_code = ExitCode.TOOL_MISSING
 
     def __init__(self, message: str, extra: str = "all", *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint or how_to_get(extra))

@@ -14,7 +14,7 @@ class ExitCode(IntEnum):
     """The service, the chain or the action rejected the call or failed. The message contains the cause."""
     USAGE = 2
     """An argument, an option or a setting is invalid."""
-    PART_MISSING = 3
+    TOOL_MISSING = 3
     """An external tool (Deno, anvil), an extra, or a built bundle is missing."""
     PORT_IN_USE = 4
     """Another program uses the requested port."""

@@ -27,7 +27,7 @@ _apps: dict[str, App] = {}
 _numbers = count(8001)
 
 
-class Answered(NamedTuple):
+class ApplicationResponse(NamedTuple):
     """Response of an application.
 
     Attributes:
@@ -105,7 +105,7 @@ def pause(seconds: float) -> None:
 
 async def answer(
     method: str, url: str, headers: Mapping[str, str] | list[tuple[bytes, bytes]], content: bytes, timeout_s: float
-) -> Answered:
+) -> ApplicationResponse:
     """Sends a request to an emulator in this page.
 
     Args:
@@ -145,7 +145,7 @@ async def answer(
     exchange = _Exchange(content)
     async with asyncio.timeout(timeout_s):
         await app(scope, exchange.receive, exchange.send)
-    return Answered(exchange.status, exchange.headers, b"".join(exchange.parts))
+    return ApplicationResponse(exchange.status, exchange.headers, b"".join(exchange.parts))
 
 
 class _Exchange:

@@ -57,7 +57,7 @@ class EmulatorToolMissing(EmulatorNotStarted):
     """An extra, an external tool or a built bundle is missing."""
 
     default_hint = "To see what is missing, run `svcnb doctor`."
-    exit_code = ExitCode.PART_MISSING
+    exit_code = ExitCode.TOOL_MISSING
 
 
 class PortInUse(EmulatorNotStarted):
@@ -68,7 +68,7 @@ class PortInUse(EmulatorNotStarted):
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """The emulator cannot use the state folder or the database. It did not change anything."""
+    """The emulator cannot use the state folder or the database. The emulator did not change the stored data."""
 
     default_hint = "Use another `state` folder, or move this folder."
     exit_code = ExitCode.STATE_UNUSABLE

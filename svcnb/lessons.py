@@ -54,7 +54,7 @@ def lesson(
     If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead. It is a live service, or an
     emulator that other users may share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson always uses its
     own emulator. A lesson on a live service needs a confirmation first, and skips the cells that need an emulator.
-    Lessons that need an emulator throughout start one on this computer (`svcnb.live_lessons`).
+    Lessons that cannot run without an emulator start one on this computer (`svcnb.live_lessons`).
 
     Args:
         name: Name of the lesson, for example ``"quickstart"``.
@@ -70,7 +70,7 @@ def lesson(
 
     Raises:
         EmulatorError: The emulator could not be started or reached. The hint contains the next step.
-        NotConfirmed: The service is live and ``confirm`` is not True. The function sent no paid call.
+        NotConfirmed: The service is live and ``confirm`` is not True. The function sent no call that costs money.
     """
     live_lessons.end()
     if IN_PAGE:
@@ -180,7 +180,7 @@ def _shipped() -> tuple[Path, bool]:
 
 
 def _in_page(name: str, *, resume: bool) -> dict[str, Any]:
-    """Returns the settings of a lesson's emulator in a browser page, and skips cells that cannot run in a page."""
+    """Returns the settings of a lesson's emulator in a browser page, and enables the skipping of cells."""
     live_lessons.begin_in_page()
     if (earlier := _running.pop(name, None)) is not None:
         earlier.stop()

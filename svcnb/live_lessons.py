@@ -186,7 +186,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
         confirm: Whether the learner agreed to the costs.
 
     Raises:
-        NotConfirmed: The learner has not agreed to the costs. The function sent no paid call.
+        NotConfirmed: The learner has not agreed to the costs. The function sent no call that costs money.
     """
     live = LIVE[name]
     key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you add credit to"

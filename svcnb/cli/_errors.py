@@ -64,7 +64,7 @@ def explain(error: BaseException) -> Explanation | None:
         hint = _REGULAR_FILE_HINT if error.errno in (errno.EINVAL, errno.EFBIG) else _FILE_HINT
         return Explanation(f"{where}: {error.strerror}", hint, ExitCode.FAILED)
     if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
-        return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.PART_MISSING)
+        return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.TOOL_MISSING)
     return _full_disk(error)
 
 

@@ -73,7 +73,7 @@ def command(ctx: click.Context, live: str | None, base_url: str | None, as_json:
         if what in bad:
             ctx.exit(code)
     if bad:
-        ctx.exit(ExitCode.PART_MISSING)
+        ctx.exit(ExitCode.TOOL_MISSING)
 
 
 def _lines(finding: Finding) -> str:

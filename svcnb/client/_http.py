@@ -25,7 +25,7 @@ _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepali
 
 
 class _Clock:
-    """Estimate of the seconds by which the service's clock is ahead, from the Date headers of responses."""
+    """Estimate of the seconds by which the service's clock is ahead of this machine's, from ``Date`` headers."""
 
     skew: float | None = None
 
@@ -36,8 +36,8 @@ class _Clock:
             told = parsedate_to_datetime(answer.headers["date"]).timestamp()
         except (KeyError, ValueError, TypeError):
             return
-        # The header has a resolution of one second. The best estimate is the middle of that second, at the midpoint of
-        # the exchange.
+        # The header has a resolution of one second. The estimate assumes that the middle of that second was halfway
+        # between the request and the response.
         measured = told + 0.5 - (answer.sent_at + answer.elapsed / 2)
         self.skew = measured if self.skew is None or abs(measured - self.skew) > 1.0 else (self.skew + measured) / 2
 
@@ -246,7 +246,7 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
     if isinstance(error, httpx.ConnectError):
         unreached = TransportError(f"cannot connect to {where}")
         unreached.unsent = True
-        # A retry is useless on this machine, because no server would start in the meantime.
+        # If the address is on this machine, a retry is useless, because no server would start in the meantime.
         unreached.refused = is_loopback(urlsplit(request.url).hostname or "")
         unreached.hint = (
             "Check that the emulator is running. To start an emulator, run `svcnb emulator`, or use `with "

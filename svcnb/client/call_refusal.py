@@ -103,7 +103,7 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
     Args:
         config: Settings with the rejected key. Any key can read its account.
         call: The call.
-        clock_skew: Number of seconds by which the service's clock is ahead.
+        clock_skew: Number of seconds by which the service's clock is ahead of this machine's.
     """
     key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
     _, unix = yield from now()

@@ -56,8 +56,8 @@ class Client(ClientSettings[SyncSession]):
     Connections stay open between calls. They close after ``close()``, at the end of a ``with`` block, or when the last
     client that uses them is deleted.
 
-    The client reads each setting from the argument, otherwise from the environment, otherwise from the file
-    (`svcnb.client.config`).
+    The client reads each setting from the first of these sources that contains it: argument, selected profile,
+    environment, settings file (`svcnb.client.config`).
 
     Args:
         base_url: Address of the service, the part before ``/core/v1``.

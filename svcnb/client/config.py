@@ -134,7 +134,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Loads every setting from the argument, otherwise from the environment, otherwise from the file.
+    """Loads every setting from the first source that contains it: argument, selected profile, environment, file.
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.

@@ -22,8 +22,8 @@
         ├── BadRequest 400 · Unauthorized 401 · OutOfCredit 402 · Forbidden 403 · NotFound 404 · Conflict 409
         └── PayloadTooLarge 413 · UnprocessableEntity 422 · RateLimited 429 · InternalError 500 · Unavailable 503
 
-Every error has a ``hint`` with the next step and a short display in notebooks. Errors contain no secrets and can be
-pickled. The message never contains the request id, which is an attribute, so messages are the same in every run.
+Every error has a ``hint`` with the next step. Notebooks show errors in a short form. Errors contain no secrets and can
+be pickled. The message never contains the request id, which is an attribute, so messages are the same in every run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Explicable(SvcnbError):
     Attributes:
         explainer: Function that finds the missing permission with a query to the service. None if the error comes from
             another process.
-        clock_skew: Number of seconds by which the service's clock was ahead when it rejected the request.
+        clock_skew: Number of seconds by which the service's clock was ahead of this machine's at the rejection.
     """
 
     explainer: Callable[[], Any] | None = None

@@ -58,7 +58,7 @@ _TIMEOUT_WHEN_BEHIND_S: Final = 0.05
 """Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs kept in memory while the file is not writable. The record discards the oldest excess runs."""
+"""Maximum number of runs kept in memory while the file is not writable. The oldest excess runs are discarded."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:

@@ -268,7 +268,7 @@ def key_reference(value: KeyRef) -> str:
 
 
 def key_hash(value: KeyRef) -> str:
-    """Returns the hash of a key in the format of listings."""
+    """Returns the hash of a key, as ``usage_keys.list`` returns it."""
     if isinstance(value, UsageKey):
         return value.api_key_hash
     text = key_reference(value)

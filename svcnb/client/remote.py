@@ -41,7 +41,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """Service and key, in the format for workers.
+    """Service and key, in a form that the client can send to workers.
 
     A `Secret` cannot be pickled, so this class contains the key as a string. A caller who passes an executor agrees
     that the client sends the key to its workers.

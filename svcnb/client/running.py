@@ -57,7 +57,7 @@ class RunRecord:
         params: Argument of ``main``. Code that stores this value must remove secrets first.
         run: The result, or None if the execution failed.
         error: The error, or None if the execution succeeded.
-        key_hash: Hash of the key in the format of listings. Empty without a key.
+        key_hash: Hash of the key, as ``usage_keys.list`` returns it. Empty without a key.
         base_url: Address of the service that executed the action.
         action_name: The action's own name, or an empty string.
     """

@@ -180,7 +180,10 @@ class CidHasher:
         self._rest += view[whole:]
 
     def digest(self) -> bytes:
-        """Returns the 32-byte SHA-256 of the root block over all bytes so far. Callers can add more data afterwards."""
+        """Returns the 32-byte SHA-256 of the root block over all bytes added so far.
+
+        Callers can add more data afterwards.
+        """
         tree = self._tree
         if self._rest or not self.size:
             tree = tree.copy()
@@ -188,7 +191,7 @@ class CidHasher:
         return tree.digest()
 
     def cid(self) -> str:
-        """Returns the CIDv0 of all bytes so far. Callers can add more data afterwards."""
+        """Returns the CIDv0 of all bytes added so far. Callers can add more data afterwards."""
         return _text(self.digest())
 
     def copy(self) -> CidHasher:

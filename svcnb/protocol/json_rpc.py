@@ -96,7 +96,7 @@ def too_large(limit: int) -> RpcError:
     return RpcError(RESPONSE_TOO_LARGE, f"response too large: more than {limit} bytes; request less data")
 
 
-class NotAnAnswer(ValueError):
+class InvalidResponse(ValueError):
     """Error for a JSON value that is not a JSON-RPC response."""
 
 
@@ -119,10 +119,10 @@ def result(answer: Any) -> Any:
 
     Raises:
         RpcError: The response contains an error.
-        NotAnAnswer: The value is not a JSON-RPC response.
+        InvalidResponse: The value is not a JSON-RPC response.
     """
     if not isinstance(answer, dict) or not ("result" in answer or "error" in answer):
-        raise NotAnAnswer("the response is not valid JSON-RPC")
+        raise InvalidResponse("the response is not valid JSON-RPC")
     error = answer.get("error")
     if error is None:
         return answer.get("result")

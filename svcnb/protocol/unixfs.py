@@ -165,7 +165,7 @@ class Tree:
             self._add(parent(waiting), level + 1)
 
     def digest(self) -> bytes:
-        """Returns the root's 32-byte hash over all leaves so far. Callers can still add leaves afterwards.
+        """Returns the root's 32-byte hash over all leaves added so far. Callers can still add leaves afterwards.
 
         Raises:
             ValueError: The tree has no leaf. Even an empty file has one leaf, over zero bytes.

@@ -57,7 +57,7 @@ class ToolMissing(SvcnbError, RuntimeError):
         hint: Next step, as a command where possible.
     """
 
-    exit_code = ExitCode.PART_MISSING
+    exit_code = ExitCode.TOOL_MISSING
 
     def __init__(self, tool: str, detail: str, hint: str) -> None:
         super().__init__(f"{tool} is missing: {detail}", hint=hint)

@@ -50,7 +50,7 @@ _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "win32"}
 class ToolCorrupt(SvcnbError, RuntimeError):
     """A downloaded file has a wrong hash. The file was not installed."""
 
-    exit_code = ExitCode.PART_MISSING
+    exit_code = ExitCode.TOOL_MISSING
 
 
 def platform_name() -> str:
@@ -65,7 +65,7 @@ def platform_name() -> str:
         raise ToolMissing(
             "anvil",
             f"there is no build for {sys.platform} on {platform.machine()}",
-            "Install Foundry and set SVC_ANVIL to the path of its anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of anvil, or use another chain with --chain-rpc.",
         )
     return f"{system}-{machine}"
 
@@ -84,7 +84,7 @@ def anvil_lock(platform: str) -> Path:
         raise ToolMissing(
             "anvil",
             f"there is no recorded hash of the build for {platform}, so the download cannot be verified",
-            "Install Foundry and set SVC_ANVIL to the path of its anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of anvil, or use another chain with --chain-rpc.",
         )
     return lock
 

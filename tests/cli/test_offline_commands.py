@@ -107,7 +107,7 @@ def test_a_list_of_commands_shows_complete_sentences(svcnb) -> None:
 
 def test_doctor_finds_a_missing_tool_and_explains_how_to_install_it(svcnb, tmp_path: Path) -> None:
     done = svcnb("doctor", "--json", SVC_CACHE=str(tmp_path))
-    assert done.returncode == ExitCode.PART_MISSING
+    assert done.returncode == ExitCode.TOOL_MISSING
     findings = {finding["what"]: finding for finding in json.loads(done.stdout)}
     assert not findings["anvil"]["good"]
     assert "svcnb fetch" in findings["anvil"]["fix"]

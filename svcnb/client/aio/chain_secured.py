@@ -99,7 +99,7 @@ class AsyncChainSecured(Namespace):
     async def resume(
         self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None
     ) -> Wallet | UsageKey:
-        """Completes an interrupted mint without repeating completed steps.
+        """Completes the interrupted creation of a wallet or usage key, without repeating completed steps.
 
         Args:
             mint: The record, or its id.

@@ -78,8 +78,8 @@ class ChainAccess:
         except (KeyError, ValueError, TypeError):
             _, here = yield from now()
             return int(here)
-        # The header has a resolution of one second. The best estimate is the middle of that second, at the midpoint of
-        # the exchange.
+        # The header has a resolution of one second. The estimate assumes that the middle of that second was halfway
+        # between the request and the response.
         self._warn_of(told + 0.5 - (answer.sent_at + answer.elapsed / 2))
         return int(told)
 

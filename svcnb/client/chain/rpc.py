@@ -100,7 +100,7 @@ def _post(url: str, body: object) -> Flow[Any]:
 def _result(answer: Any, method: str) -> Any:
     try:
         return json_rpc.result(answer)
-    except json_rpc.NotAnAnswer:
+    except json_rpc.InvalidResponse:
         raise _strange(method) from None
     except json_rpc.RpcError as error:
         failed = error.code == json_rpc.INTERNAL_ERROR

@@ -160,7 +160,7 @@ class Writer:
             )
 
     def _wrapped(self, wallet: Signer, target: str, data: bytes) -> Flow[bytes]:
-        # A call to an address without a contract succeeds, costs gas, and changes nothing.
+        # A call to an address without a contract succeeds and costs gas, but has no effect.
         if (yield from self.chain.rpc("eth_getCode", wallet.address, "latest")) in ("0x", ""):
             raise ChainError(
                 f"there is no contract at the address {wallet.address} of the contract wallet; no transaction was sent",

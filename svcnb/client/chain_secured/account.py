@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class KnownAccount(Checked):
-    """Base class of both versions, with the properties that need no request."""
+    """Base class of the synchronous and the asynchronous version, with the properties that need no request."""
 
     _account: Ownership
 

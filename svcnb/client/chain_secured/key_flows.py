@@ -30,7 +30,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'
-"""Source of the action that a check executes. Even a rejection shows whether the service resolves the key."""
+"""Source of the action that a check executes. Even a rejection shows whether the service finds the key."""
 
 _FIRST_POLL_S: Final = 0.1
 _LONGEST_POLL_S: Final = 2.0
@@ -82,7 +82,7 @@ def create(
 
 
 def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
-    """Executes an action with a key repeatedly until the service resolves the key or the timeout expires."""
+    """Executes an action with a key repeatedly until the service finds the key or the timeout expires."""
     text = _secret(key)
     tag = f"{KEY_CHECK}{secrets.token_hex(8)}"
     begun, _ = yield from now()

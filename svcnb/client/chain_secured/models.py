@@ -9,7 +9,7 @@ from svcnb.client.secret import Secret
 
 
 class KeyCheck(Model):
-    """Result of an execution that checks whether the service resolves a usage key."""
+    """Result of an execution that checks whether the service finds a usage key."""
 
     resolves: bool
     """True if the service found the key's account, even if it then rejected the action."""

@@ -33,21 +33,26 @@ Shown = Callable[[Preview], object]
 
 
 class Namespace(Checked):
-    """Base class of both versions, with the methods that do not send a request."""
+    """Base class of the synchronous and the asynchronous version, with the methods that do not send a request."""
 
     def __init__(self, chain: ChainAccess) -> None:
         self._chain = chain
         self._records = PendingFolder()
 
     def pending(self) -> Listing[PendingMint]:
-        """Returns the unfinished mints at this service. Displays never show their secrets."""
+        """Returns the unfinished creations of wallets and usage keys at this service.
+
+        Displays never show their secrets.
+        """
         base_url = self._chain.config.base_url
         return Listing(
             [item for item in self._records.all() if item.base_url == base_url], of="pending mints", kind=PendingMint
         )
 
     def delete_pending(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
-        """Deletes the record of a mint. The wallet or key is then lost, because only the record contains it.
+        """Deletes the record of an unfinished creation.
+
+        The wallet or key is then lost, because only the record contains it.
 
         Args:
             mint: The record, or its id.
@@ -151,7 +156,7 @@ class ChainSecured(Namespace):
     def resume(
         self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None
     ) -> Wallet | UsageKey:
-        """Completes an interrupted mint without repeating completed steps.
+        """Completes the interrupted creation of a wallet or usage key, without repeating completed steps.
 
         Args:
             mint: The record, or its id.

@@ -121,7 +121,7 @@ class OnChainUsageKeys(OnChainResource):
             expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
             form: Form of the key that determines the on-chain hash: the 32 ``bytes`` (specification), or the
                 ``text``, which some services require.
-            verify: Seconds to wait until the service resolves the key, or None to skip this check. The check executes a
+            verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
                 small action. It costs one cent if the key can execute in all groups. Otherwise, it is free.
 
         Returns:
@@ -129,8 +129,8 @@ class OnChainUsageKeys(OnChainResource):
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            ChainError: The contract rejected the change, the owner cannot pay the gas, or the key is set but the
-                service does not resolve it (``NotResolved``). The local record keeps the key.
+            ChainError: The contract rejected the change, the owner cannot pay the gas, or the service does not find the
+                key (``NotResolved``). The local record keeps the key.
         """
         return self._do(
             key_flows.create(
@@ -151,7 +151,7 @@ class OnChainUsageKeys(OnChainResource):
         )
 
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
-        """Executes a small action with a key to check whether the service resolves the key, and which hash is on chain.
+        """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
 
         Args:
             key: The key that creation returned, or its text.

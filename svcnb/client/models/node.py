@@ -37,7 +37,7 @@ class Health(Model):
     """Health of a node."""
 
     healthy: bool
-    """True if the node responded with 200, because the action runtime is reachable and the CPU is not overloaded."""
+    """True if the node responded with status 200: the action runtime is reachable, and the CPU is not overloaded."""
 
     cpu_available: bool | None = None
     billing_keys_present: bool | None = None

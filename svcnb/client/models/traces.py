@@ -90,7 +90,7 @@ class Trace(Model):
     """Name of the engine that executed the run."""
 
     why: str = ""
-    """Reason for the choice of the engine, if the emulator has several."""
+    """Reason for the choice of the engine, if the emulator has several engines."""
 
     events: tuple[TraceEvent, ...] = Field(default=())
     """Events in chronological order."""

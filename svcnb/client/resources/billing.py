@@ -231,7 +231,7 @@ class Billing(Resource):
         return self._do(wait(payment, timeout))
 
     def pay_page(self, payment: Payment) -> str | None:
-        """Returns the address of the local processor's page for a payment, where a person chooses its outcome.
+        """Returns the address of the local processor's page on which a person chooses the outcome of a payment.
 
         The address contains the payment's secret, so do not save outputs that contain the address. With a real service,
         the method returns None, because the processor has its own client library.

@@ -47,7 +47,7 @@ def identity(item: Model) -> object:
         value = getattr(item, name, None)
         if value is not None:
             return name, value
-    return item.model_dump_json()  # for example, the service hides the hash of an action
+    return item.model_dump_json()  # no id, for example for an action whose hash the service hides
 
 
 def every(page: Callable[[int], Call[list[M]]], of: str, kind: type[M]) -> Flow[Listing[M]]:

@@ -12,7 +12,8 @@ class Signer(Checked, ABC):
     """Wallet that signs typed data.
 
     A wallet that needs an approval outside Python, for example in a browser, cannot sign while Python waits. Such a
-    wallet overrides `sign_typed_data_async`, and its `sign_typed_data` raises `svcnb.SigningError` with that advice.
+    wallet overrides `sign_typed_data_async`, and its `sign_typed_data` raises `svcnb.SigningError` with a hint to use
+    `svcnb.AsyncClient`.
     """
 
     @property

@@ -173,7 +173,7 @@ class StreamConnection:
             asked.answer.set_result(json_rpc.result(message))
         except RpcError as error:
             asked.answer.set_exception(error)
-        except json_rpc.NotAnAnswer as error:
+        except json_rpc.InvalidResponse as error:
             asked.answer.set_exception(ChainUnavailable(str(error)))
 
 

@@ -52,7 +52,7 @@ class Rpc:
             raise
         except TimeoutError:
             raise ChainUnavailable(f"{method}: the chain node did not respond within {RPC_TIMEOUT_S:g} s") from None
-        except json_rpc.NotAnAnswer as error:
+        except json_rpc.InvalidResponse as error:
             raise ChainUnavailable(f"{method}: {error}") from None
         except Exception as error:  # noqa: BLE001 - a chain can fail in any way
             raise ChainUnavailable(f"{method}: {type(error).__name__}") from None

@@ -1,7 +1,7 @@
 """Commands that deploy and call the contracts of this project: ``python contract.py --help``.
 
-The file ``owner.key`` contains the private key of the wallet; OWNER_KEY_FILE selects another file. SVC_RPC_URL is the
-address of a node of the chain. The file ``deployed.json`` contains the addresses of the deployed contracts.
+The file ``owner.key`` contains the private key of the wallet. The environment variable OWNER_KEY_FILE selects another
+file. SVC_RPC_URL is the address of a node of the chain. ``deployed.json`` contains the addresses of the contracts.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def artifact(name: str) -> Path:
     """Returns the path of the file with the ABI and bytecode of a contract."""
     known = sorted(file.stem for file in HERE.glob("*.sol"))
     if name not in known:
-        raise click.ClickException(f"there is no contract {name!r}; this project has: {', '.join(known)}")
+        raise click.ClickException(f"unknown contract {name!r}: expected one of {', '.join(known)}")
     return HERE / f"{name}.json"
 
 
@@ -105,14 +105,14 @@ def main() -> None:
 
 @main.command()
 def wallet() -> None:
-    """Create a wallet and print its address. It needs ether for gas."""
+    """Create a wallet and print its address. The wallet needs ether for gas."""
     account = Account.create()
     try:
         with open(key_file(), "x", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             file.write(account.key.hex())
     except FileExistsError:
         raise click.ClickException(
-            f"{key_file()} already exists: this command never overwrites a key. First move the file."
+            f"{key_file()} already exists: this command never overwrites a key. Move the file first."
         ) from None
     click.echo(account.address)
 

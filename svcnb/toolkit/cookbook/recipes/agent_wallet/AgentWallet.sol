@@ -31,7 +31,8 @@ contract AgentWallet {
 
     receive() external payable {}
 
-    /// @notice Sets the action by the address of its key. The first payment of a new action has no previous payment.
+    /// @notice Sets the address of the trusted action's key. The first payment of a new action has no previous
+    /// payment.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;

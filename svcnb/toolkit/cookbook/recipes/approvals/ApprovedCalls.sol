@@ -30,8 +30,8 @@ contract ApprovedCalls {
 
     receive() external payable {}
 
-    /// @notice Sets the action by the address of its key. The owner sets the first action. Afterwards, only an approved
-    /// call of this contract to itself can set another action.
+    /// @notice Sets the address of the trusted action's key. The owner sets the first action. Afterwards, only an
+    /// approved call of this contract to itself can set another action.
     function trust(address signer_) external {
         if (msg.sender != (signer == address(0) ? owner : address(this))) revert NotAllowed(msg.sender);
         signer = signer_;

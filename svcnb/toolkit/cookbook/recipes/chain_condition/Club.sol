@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A club. An action signs who is a member, and until when. Anyone can submit the response of the action.
+/// @notice A club. An action signs the address of a member and the end of the membership. Anyone can submit
+/// the response of the action.
 contract Club {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -25,7 +26,7 @@ contract Club {
         owner = msg.sender;
     }
 
-    /// @notice Sets the action by the address of its key.
+    /// @notice Sets the address of the trusted action's key.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;

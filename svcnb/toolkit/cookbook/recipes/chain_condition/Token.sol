@@ -9,7 +9,7 @@ contract Token {
         balanceOf[msg.sender] = supply;
     }
 
-    /// @notice Transfers tokens of the caller.
+    /// @notice Transfers the caller's tokens.
     function transfer(address to, uint256 amount) external returns (bool) {
         balanceOf[msg.sender] -= amount;
         balanceOf[to] += amount;

@@ -37,9 +37,9 @@ def problems(reports: list[dict[str, Any]], signer: str) -> list[str]:
         if by != signer:
             found.append(f"period {period}: not signed by {signer}")
         if report["previous"] != previous:
-            found.append(f"period {period}: does not follow the report before it")
+            found.append(f"period {period}: does not refer to the previous report")
         if expected is not None and period != expected:
-            found.append(f"period {period}: expected {expected}")
+            found.append(f"period {period}: expected period {expected}")
         previous, expected = "0x" + keccak(text=text).hex(), period + 1
     return found
 

@@ -26,7 +26,7 @@ contract BridgeMint {
         owner = msg.sender;
     }
 
-    /// @notice Sets the action by the address of its key.
+    /// @notice Sets the address of the trusted action's key.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;

@@ -36,7 +36,7 @@ contract PriceConsumer {
         maxAge = maxAge_;
     }
 
-    /// @notice Sets the action whose prices the contract accepts, by the address of the action's key.
+    /// @notice Sets the address of the key that signs prices. This is the key of the trusted action.
     function trust(address oracle_) external {
         if (msg.sender != owner) revert NotTheOwner();
         oracle = oracle_;

@@ -28,7 +28,7 @@ contract Points {
         owner = msg.sender;
     }
 
-    /// @notice Sets the action that verifies receipts by the address of its key.
+    /// @notice Sets the address of the trusted action's key. This action verifies the receipts.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;

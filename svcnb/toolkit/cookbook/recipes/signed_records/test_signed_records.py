@@ -1,4 +1,4 @@
-"""Tests that receipts need no trusted store, because the actions detect changed, hidden and repeated receipts."""
+"""Tests that receipts do not need a trusted store, because the actions detect changed, hidden and repeated receipts."""
 
 from __future__ import annotations
 

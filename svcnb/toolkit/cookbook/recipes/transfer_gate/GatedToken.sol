@@ -30,14 +30,14 @@ contract GatedToken {
         balanceOf[msg.sender] = supply;
     }
 
-    /// @notice Sets the action that permits transfers, by the address of the action's key.
+    /// @notice Sets the address of the key that signs transfers. This is the key of the trusted action.
     function setGate(address gate_) external {
         if (msg.sender != owner) revert NotTheOwner();
         gate = gate_;
         emit GateChanged(gate_);
     }
 
-    /// @notice Transfers tokens of the caller once, with the gate's signature for exactly this transfer.
+    /// @notice Transfers the caller's tokens. The gate's signature is valid for only this transfer, and only once.
     function transfer(address to, uint256 amount, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external {
         if (uint256(s) > HALF) revert MalleableSignature();
         if (block.timestamp > deadline) revert TooLate(deadline);

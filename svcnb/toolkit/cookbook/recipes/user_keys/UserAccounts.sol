@@ -50,7 +50,7 @@ contract UserAccounts {
         if (!done) revert PaymentFailed();
     }
 
-    /// @notice Moves an account to the key of another action. The current key must sign this change.
+    /// @notice Changes the key of an account to the key of another action. The current key must sign this change.
     function migrate(address account, address next, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external {
         if (next == address(0)) revert NoSigner();
         _check(account, keccak256(abi.encode(MIGRATION, account, next, nonces[account]++, deadline)), deadline, v, r, s);

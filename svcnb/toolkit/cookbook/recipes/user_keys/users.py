@@ -54,7 +54,7 @@ def action_of(name: str, settings: dict[str, Any], template: svcnb.Action, versi
         version: Version of the template. It is part of the constant.
 
     Raises:
-        ValueError: The name has a character that is not in a-z, 0-9 and -.
+        ValueError: The name is not a letter a-z, followed by at most 31 characters of a-z, 0-9 and -.
     """
     if not NAME.fullmatch(name):
         raise ValueError(
@@ -64,7 +64,7 @@ def action_of(name: str, settings: dict[str, Any], template: svcnb.Action, versi
 
 
 def key_of(svc: svcnb.Client, action: svcnb.Action) -> Key:
-    """Requests the public key and the address of an action's own key. This takes one run and needs no permission."""
+    """Runs an action that looks up the public key and the address of another action's own key."""
     found = svc.run(FIND, cid=action.cid).response
     return Key(found["publicKey"], found["address"])
 
