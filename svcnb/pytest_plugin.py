@@ -142,11 +142,12 @@ def _live_account() -> Account:
     needs = (
         "--svc-live requires SVC_PROFILE, or SVC_BASE_URL and SVC_API_KEY with the key of an account that has credit"
     )
+    key = None
     try:
         key = load().api_key
     except ConfigError as error:
-        pytest.fail(f"{needs}: {error.message}" if os.environ.get("SVC_PROFILE") else needs, pytrace=False)
-    if key is None:
+        needs = f"{needs}: {error.message}" if os.environ.get("SVC_PROFILE") else needs
+    if key is None:  # outside of the handler, because pytest would also print the handled error
         pytest.fail(needs, pytrace=False)
     with Client(api_key=key) as client:
         master = client.wallets.list()[0]

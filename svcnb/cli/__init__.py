@@ -25,6 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         An `ExitCode`. The function prints expected failures on standard error in two lines, without a traceback.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    _replace_closed_streams()
+    if sys.stdout is None:  # the output, for example a new key, would be lost
+        sys.stderr.write("Error: standard output is closed\nNext step: Redirect it to a file, a pipe or /dev/null.\n")
+        return ExitCode.USAGE
     if "_SVCNB_COMPLETE" in os.environ:  # a shell requests completions, which click itself writes as bytes
         return _run_with_click(given)
     if given in ([], ["-h"], ["--help"]):
@@ -34,6 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     with safe_terminal():
         return _run(given)
+
+
+def _replace_closed_streams() -> None:
+    """Replaces closed standard input and standard error with the null device."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - open until the process ends
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open until the process ends
 
 
 def _run(given: list[str]) -> int:

@@ -44,7 +44,7 @@ def keccak256(data: bytes | bytearray | memoryview) -> bytes:
         data = _as_bytes(data)
     if _native is not None:
         return _native(data)
-    if len(data) <= _PURE_BYTES and next(_calls) <= _PURE_CALLS:
+    if len(data) <= _PURE_BYTES and not IN_PAGE and next(_calls) <= _PURE_CALLS:
         return keccak256_pure(data)
     return _load()(data)
 
@@ -60,13 +60,14 @@ def _as_bytes(data: object) -> bytes:
 def _load() -> Callable[[bytes], bytes]:
     global _native  # noqa: PLW0603 - a library, loaded once for the process; no state
     try:
-        found = _without_wrapper()
+        # In a page, the search for missing modules takes up to 0.2 s: Python asks the page for the notebook's folder.
+        found = _in_page() if IN_PAGE else _without_wrapper()
         if found(b"") != _OF_NOTHING:
             found = _by_wrapper()
     except (ImportError, AttributeError, OSError, TypeError):
         # The installed release is different, or cffi is missing. The documented interface works in both cases.
         try:
-            found = _in_page() if IN_PAGE else _by_wrapper()
+            found = _by_wrapper()
         except ImportError:  # an installation without extras has no pycryptodome, because it computes few hashes
             found = keccak256_pure
     _native = found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -73,3 +74,21 @@ def test_a_traceback_is_shown_without_control_characters() -> None:
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "RuntimeError: \ufffd[2J" in shown.stderr
     assert "\x1b" not in shown.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the test uses a POSIX shell")
+@pytest.mark.parametrize(
+    ("closed", "code", "told"), [(">&-", 2, "standard output is closed"), ("2>&-", 0, ""), ("<&-", 0, "")]
+)
+def test_a_closed_stream_causes_no_traceback(closed: str, code: int, told: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m svcnb cid - {closed}', sys.executable],
+        input="const main = () => 1",
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert told in done.stderr

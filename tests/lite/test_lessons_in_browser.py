@@ -40,6 +40,19 @@ me = svc.with_key(svc.accounts.create("early"))
 print(me.run("const main = () => 1").response, sorted(set(sys.modules) - before))
 emu.stop()
 """
+SEARCHES = """
+import sys
+searched = []
+class Recorder:
+    def find_spec(self, name, path=None, target=None):
+        searched.append(name)
+sys.meta_path.append(Recorder())
+import svcnb
+emu = svcnb.Emulator()
+emu.stop()
+sys.meta_path.pop()
+print(searched)
+"""
 OWN_MODULES = """
 from pathlib import Path
 for name in ("own_module", "wave"):
@@ -55,6 +68,11 @@ def test_the_first_run_imports_almost_nothing_because_the_start_of_the_page_did(
     response, _, modules = lab("01-quickstart").run(SIGN).partition(" ")
     assert response == "1"
     assert len(ast.literal_eval(modules)) < 15, modules
+
+
+def test_the_emulator_of_the_page_does_not_search_for_missing_modules(lab: Callable[[str], Any]):
+    """Each search reads the notebook's folder through the page, which takes up to 0.2 s."""
+    assert lab("01-quickstart").run(SEARCHES).strip() == "[]"
 
 
 def test_a_file_beside_the_notebook_can_be_imported_but_hides_no_installed_module(lab: Callable[[str], Any]):

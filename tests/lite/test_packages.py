@@ -260,6 +260,7 @@ def test_a_page_gets_the_policy_and_a_cache_of_its_own(tmp_path):
         "static/pyodide/pyodide-runtime.mjs",
         "static/pyodide/pyodide.mjs",
     ]
+    assert (site / "static/compile.js").is_file()
     assert f'import "../{kernel.relative_to(site).as_posix()}";' in (site / "static/early.js").read_text("utf-8")
 
 

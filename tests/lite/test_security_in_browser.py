@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,25 @@ def test_a_kernel_of_the_second_visit_reads_the_folder_of_the_notebook(browser: 
     assert [text for text in said if "unregistering existing service workers" in text] == []
     assert page.run("import os\nprint(os.getcwd())").strip() == "/drive"
     context.close()
+
+
+def test_a_second_visit_loads_the_compiled_scripts_of_jupyterlab(browser: Any, site: str):
+    context = browser.new_context()
+    first = Lab(context, site, "01-quickstart")
+    first.tab.wait_for_function("() => document.documentElement.dataset.compiled === 'ready'")
+    registered = "async () => (await navigator.serviceWorker.getRegistrations()).map((each) => each.scope)"
+    assert first.tab.evaluate(registered) == [f"{site}/"]
+    first.close()
+    browser.start_tracing(categories=["v8"])
+    Lab(context, site, "01-quickstart")
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    context.close()
+    scripts = {
+        event["args"]["fileName"]
+        for event in events
+        if event["name"] == "v8.compile" and event.get("args", {}).get("data", {}).get("cacheKind") == "full"
+    }
+    assert len([name for name in scripts if "/build/" in name]) > 40, scripts
 
 
 def test_a_second_visit_needs_no_server(browser: Any, site_folder: Path):

@@ -13,7 +13,6 @@ from svcnb.client.signing.eth import eth_account, is_local_account
 from svcnb.client.signing.signer import Signer
 from svcnb.client.signing.typed_data import typed_data_digest
 from svcnb.errors import InvalidType
-from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 from svcnb.protocol.curve import SECRET_BYTES
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
@@ -113,6 +112,8 @@ class LocalSigner(Signer):
             OSError: The file cannot be read, or is not a regular file.
         """
         from pathlib import Path
+
+        from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 
         file = Path(path)
         try:

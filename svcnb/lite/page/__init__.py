@@ -36,6 +36,7 @@ _LESSON: Final = "lab/index.html?path=01-quickstart.ipynb"
 _KERNEL: Final = "extensions/@jupyterlite/pyodide-kernel-extension/static/comlink.worker.*.js"
 _RUNTIME: Final = "static/pyodide/pyodide.mjs"
 _EARLY: Final = "static/early.js"
+_COMPILE: Final = "static/compile.js"
 _KEPT: Final = ("index.html", "api/contents/**/*.json", "files/**/*", "static/pyodide/*", _EARLY, _KERNEL)
 
 
@@ -54,6 +55,7 @@ def complete(site: Path) -> None:
     """
     (site / "index.html").write_text(_filled("index.html"), "utf-8")
     _start_early(site)
+    (site / _COMPILE).write_text(_filled("compile.js"), "utf-8")
     listed = sorted({file for pattern in _KEPT for file in site.glob(pattern) if file.is_file()})
     (site / "offline.json").write_text(json.dumps([file.relative_to(site).as_posix() for file in listed]), "utf-8")
     page = site / _PAGE
