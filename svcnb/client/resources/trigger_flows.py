@@ -20,7 +20,7 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.references import ActionRef, source_or_cid
 from svcnb.client.request import failure
-from svcnb.client.resources import group_flows, usage_key_flows
+from svcnb.client.resources import group_flows, trigger_configs, usage_key_flows
 from svcnb.client.resources.reading import model, models, nothing
 from svcnb.client.secret import Secret
 from svcnb.protocol.limits import (
@@ -215,6 +215,7 @@ def create_for(
 ) -> Flow[Trigger]:
     """Creates a group that permits the action, a key that can only execute in this group, and the trigger."""
     body_of(action, "checked before anything is created", kind, name=name, **members)
+    trigger_configs.check(kind, members["config"])
     group = yield from group_flows.create(f"trigger {name}", "Created for a trigger.", [action], wallets)
     made = f"group {group.id} ({group.name!r})"
     try:
