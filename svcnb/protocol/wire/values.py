@@ -238,8 +238,8 @@ _HASHED_SCHEMA: Final = WithJsonSchema(
     {
         "type": "string",
         "pattern": "^\\s*(0[xX][0-9a-fA-F]{1,64}|[0-9]{1,78})\\s*$",
-        "description": "hashed_cid from list_actions (keccak256 of the CID text), as 0x followed by 64 hex digits, or a decimal "
-        "number.",
+        "description": "hashed_cid from list_actions (keccak256 of the CID text), as 0x followed by 64 hex digits, "
+        "or a decimal number.",
         "examples": ["0x" + "ab" * 32],
     }
 )
