@@ -147,7 +147,7 @@ def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
 
 
 def solution_notebooks() -> list[Path]:
-    """Returns the solutions of all lessons, in order."""
+    """Returns the notebooks with the solutions to all lessons, in order."""
     return sorted((_shipped()[0] / _SOLUTIONS).glob("*.ipynb"))
 
 

@@ -31,7 +31,7 @@ _HINTS: Final = {
 
 
 def action_error(error: ServiceError, cid: str) -> ActionError:
-    """Converts a 500 response of the service to the action's own error (docs/service/runtime.md#errors-of-a-run).
+    """Converts the service's 500 response to the action's own error (docs/service/runtime.md#errors-of-a-run).
 
     Args:
         error: The service's response.

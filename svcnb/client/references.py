@@ -125,7 +125,7 @@ def one_wallet_address(value: WalletRef, account: str = "svc") -> str:
 
     Args:
         value: The wallet.
-        account: Name of the client or the account in the hint.
+        account: Variable name of the client or the account, for the code in the hint.
 
     Raises:
         InvalidArgument: The value is not a 20-byte address, or is 0, the wildcard for all wallets.
@@ -154,7 +154,7 @@ def one_action_hash(value: ActionRef, account: str = "svc") -> str:
 
     Args:
         value: The action.
-        account: Name of the client or the account in the hint.
+        account: Variable name of the client or the account, for the code in the hint.
 
     Raises:
         InvalidArgument: The value does not identify an action, or is 0, the wildcard for all actions.

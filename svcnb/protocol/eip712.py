@@ -1,4 +1,4 @@
-"""EIP-712 digest of any flat envelope with all steps, for lessons and for explanations of rejected signatures.
+"""EIP-712 digest of any flat envelope, with all intermediate results, for lessons and explanations of rejections.
 
 `svcnb.protocol.typed_data` is faster, but supports only the four canonical envelopes. This module hashes any envelope,
 including an invalid one. It can therefore show *why* a signature over a changed envelope does not match.

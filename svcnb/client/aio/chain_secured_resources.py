@@ -53,7 +53,8 @@ class AsyncOnChainWallets(AsyncOnChainResource):
 
         Raises:
             ServiceError: The service rejected the signature (docs/service/signatures.md#rules-of-a-signature).
-            ChainError: The contract rejected the change, or the owner cannot pay the gas. The wallet is not lost.
+            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record keeps the
+                wallet.
         """
         return await self._do(flows.create_wallet(self._account, name, description))
 
@@ -62,7 +63,10 @@ class AsyncOnChainWallets(AsyncOnChainResource):
         return await self._do(flows.wallets(self._account, group))
 
     async def delete(self, wallet: WalletRef) -> Receipt:
-        """Deletes a wallet's registration. Afterwards, no other account can register the wallet."""
+        """Deletes a wallet's registration.
+
+        The wallet still belongs to this account, so no other account can register the wallet.
+        """
         return await self._do(flows.remove_wallet(self._account, wallet))
 
     async def remove(self, wallet: WalletRef) -> Receipt:

@@ -33,7 +33,7 @@ class AsyncNode(AsyncResource):
         return await self._do(limits())
 
     async def payers(self) -> list[str]:
-        """Returns the addresses that send the writes of accounts in API mode."""
+        """Returns the addresses that send the contract writes for accounts in API mode."""
         return await self._do(payers())
 
     async def admin_payer(self) -> str:

@@ -76,7 +76,7 @@ def short(value: int | str) -> str:
 
 
 def sentence(function: str, a: Mapping[str, Any], names: Names) -> str:
-    """Returns a description of a call of the contract.
+    """Returns a description of a call to the contract.
 
     Args:
         function: Name of the function.

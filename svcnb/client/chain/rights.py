@@ -63,7 +63,7 @@ class Rights:
 
         Args:
             log: The event.
-            call: Arguments of the contract's function that caused the event, or None if they are unknown.
+            call: Arguments of the contract call that caused the event, or None if they are unknown.
         """
         handler = _HANDLERS.get(log.event)
         return handler(self, log.args, call) if handler else f"{log.event}"

@@ -57,7 +57,8 @@ class OnChainWallets(OnChainResource):
 
         Raises:
             ServiceError: The service rejected the signature (docs/service/signatures.md#rules-of-a-signature).
-            ChainError: The contract rejected the change, or the owner cannot pay the gas. The wallet is not lost.
+            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record keeps the
+                wallet.
         """
         return self._do(flows.create_wallet(self._account, name, description))
 
@@ -66,7 +67,10 @@ class OnChainWallets(OnChainResource):
         return self._do(flows.wallets(self._account, group))
 
     def delete(self, wallet: WalletRef) -> Receipt:
-        """Deletes a wallet's registration. Afterwards, no other account can register the wallet."""
+        """Deletes a wallet's registration.
+
+        The wallet still belongs to this account, so no other account can register the wallet.
+        """
         return self._do(flows.remove_wallet(self._account, wallet))
 
     def remove(self, wallet: WalletRef) -> Receipt:

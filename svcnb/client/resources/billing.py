@@ -121,7 +121,7 @@ def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
         yield from ask(Call("POST", _local(payment) + "/confirm", nothing, body, key=False))
     except (NotFound, NotTheApi):
         return payment  # with a real processor, a person must pay
-    except OutOfCredit as error:  # a 402 response of the processor concerns the card, not the account
+    except OutOfCredit as error:  # a 402 response from the processor concerns the card, not the account
         raise PaymentFailed(f"the processor did not collect the payment: {error.message}") from error
     return (yield from wait(payment, timeout))
 

@@ -90,7 +90,7 @@ class Node(Resource):
         return self._do(limits())
 
     def payers(self) -> list[str]:
-        """Returns the addresses that send the writes of accounts in API mode."""
+        """Returns the addresses that send the contract writes for accounts in API mode."""
         return self._do(payers())
 
     def admin_payer(self) -> str:

@@ -72,7 +72,7 @@ class ServiceAccess:
     def call(
         self, method: Any, path: str, parse: Callable[[Any, Answer], T], body: object = None, **more: Any
     ) -> Call[T]:
-        """Returns one call of the service."""
+        """Returns a call to the service."""
         headers = {"Authorization": f"Bearer {self.token.reveal()}"}
         return Call(method, path, parse, body, base=self.url, key=False, headers=headers, **more)
 

@@ -53,7 +53,7 @@ class SignedEnvelope:
         return {"typed_data": self.typed_data, "signature": self.signature}
 
     def as_headers(self) -> dict[str, str]:
-        """Returns the header that authenticates calls of the billing endpoints.
+        """Returns the header that authenticates calls to the billing endpoints.
 
         Raises:
             InvalidArgument: The envelope was signed for another flow.

@@ -1,6 +1,6 @@
 /**
- * Service worker that the page installs once, and then removes. If a service worker fetches a script and stores it during its
- * installation, Chromium also compiles the whole script, and loads the result on later visits.
+ * Service worker that the page installs once, and then removes. Chromium compiles a script completely if a service worker
+ * stores it during its installation. Later visits load the result.
  */
 self.addEventListener("install", (event) => event.waitUntil(compile()));
 
