@@ -59,16 +59,26 @@ def test_a_webhook_is_created_and_its_runs_are_listed(told, emulator: Emulator, 
 def test_the_error_of_a_failed_creation_names_the_objects_that_were_paid_for(told, tmp_path: Path) -> None:
     file = tmp_path / "action.js"
     file.write_text(SOURCE)
-    refused = told("triggers", "create", "late", str(file), "--kind", "schedule").stderr
+    refused = told("triggers", "create", "late", str(file), "--kind", "chain_event").stderr
     assert "already created and paid for group 1 ('trigger late') and usage key 'trigger late'." in refused
     assert "Nothing was charged" not in refused
+
+
+def test_an_invalid_schedule_costs_nothing(told, tmp_path: Path) -> None:
+    file = tmp_path / "action.js"
+    file.write_text(SOURCE)
+    for schedule in ([], ["--cron", "* * * * * *"], ["--cron", "nonsense"]):
+        refused = told("triggers", "create", "late", str(file), "--kind", "schedule", *schedule)
+        assert refused.returncode == ExitCode.USAGE
+        assert "paid for" not in refused.stderr
+    assert json.loads(told("groups", "list", "--json").stdout) == []
 
 
 def test_the_error_for_an_invalid_schedule_explains_it(told, tmp_path: Path) -> None:
     file = tmp_path / "action.js"
     file.write_text(SOURCE)
     refused = told("triggers", "create", "often", str(file), "--kind", "schedule", "--cron", "* * * * * *")
-    assert refused.returncode == ExitCode.FAILED
+    assert refused.returncode == ExitCode.USAGE
     assert "within 1 s" in refused.stderr
     assert "Traceback" not in refused.stderr
 

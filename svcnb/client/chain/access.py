@@ -91,7 +91,7 @@ class ChainAccess:
             self._warned = True
             warnings.warn(
                 f"the service's clock is {timedelta(seconds=round(abs(skew)))} {'ahead of' if skew > 0 else 'behind'} "
-                f"the clock of this machine: correct the clock of this machine. Signatures use the service's time",
+                f"this machine's clock: correct this machine's clock. The client signs with the service's time",
                 ClockSkew,
                 stacklevel=2,
             )

@@ -47,7 +47,8 @@ ADVICE: Final[dict[str, str]] = {
     "InvalidRequest": "Correct the problem that the message describes. No change was made.",
     "NotContractOwner": "Do not call this function: it is reserved for the deployer of the contract.",
     "FunctionNotFound": (
-        "Call svc.chain_secured.drift() to list the missing functions. The deployed contract has a different version."
+        "Call svc.chain_secured.drift() to list the missing functions. "
+        "svcnb supports a different version of the contract."
     ),
     "DirectETHTransferNotAllowed": "Do not send ETH to the contract. Send it to the admin wallet, which pays the gas.",
 }

@@ -155,8 +155,8 @@ class Writer:
             raise ChainError(
                 f"the deployed contract does not have the function {name}",
                 name="FunctionNotFound",
-                hint="Call svc.chain_secured.drift() to list the missing functions. The contract has a different "
-                "version.",
+                hint="Call svc.chain_secured.drift() to list the missing functions. "
+                "svcnb supports a different version of the contract.",
             )
 
     def _wrapped(self, wallet: Signer, target: str, data: bytes) -> Flow[bytes]:

@@ -22,6 +22,7 @@ from svcnb.client.references import ActionRef, source_or_cid
 from svcnb.client.request import failure
 from svcnb.client.resources import group_flows, usage_key_flows
 from svcnb.client.resources.reading import model, models, nothing
+from svcnb.client.resources.trigger_configs import schedule_config
 from svcnb.client.secret import Secret
 from svcnb.protocol.limits import (
     MAX_TRIGGERS_TOKEN,
@@ -215,6 +216,14 @@ def create_for(
 ) -> Flow[Trigger]:
     """Creates a group that permits the action, a key that can only execute in this group, and the trigger."""
     body_of(action, "checked before anything is created", kind, name=name, **members)
+    if kind == "schedule":
+        cron = (members.get("config") or {}).get("cron")
+        if not isinstance(cron, str):
+            raise InvalidArgument(
+                "the schedule of the trigger is missing",
+                hint="Pass a cron expression with --cron, or in Python in config, for example '*/5 * * * *'.",
+            )
+        schedule_config(cron)
     group = yield from group_flows.create(f"trigger {name}", "Created for a trigger.", [action], wallets)
     made = f"group {group.id} ({group.name!r})"
     try:

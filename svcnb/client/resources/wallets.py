@@ -20,7 +20,7 @@ def create() -> Flow[Wallet]:
             "/create_wallet",
             model(Wallet),
             in_doubt="Check the last entry of svc.wallets.list(), because the service may have created a wallet and "
-            "charged for the wallet.",
+            "charged for it.",
         )
     )
 

@@ -44,7 +44,7 @@ class CreateTrigger(Request):
     name: str = Field(description="Name of the trigger. It must not be blank.")
     kind: Kind
     action_code: str = Field(description="Source of the action.")
-    usage_api_key: str = Field(description="Usage key of the runs. The service never returns it.", repr=False)
+    usage_api_key: str = Field(description="Usage key that the runs use. The service never returns it.", repr=False)
     default_params: Any = Field(
         default_factory=dict,
         description=("Default parameters of every run. The service merges the data of the event into them."),
@@ -110,7 +110,7 @@ class RunsQuery(Request):
     """Query of ``GET /api/triggers/{id}/runs``. The service changes a value outside a range to the nearest limit."""
 
     limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs to return, from 1 to {RUNS_PAGE_MAX}.")
-    offset: int = Field(0, description="Number of runs to skip, newest first.")
+    offset: int = Field(0, description="Number of the newest runs to skip.")
 
 
 class RunPage(Response):

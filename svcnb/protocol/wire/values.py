@@ -227,7 +227,7 @@ CidHash = Annotated[
                 {"type": "string", "pattern": "^\\s*(0[xX])?[0-9a-fA-F]+\\s*$"},
                 {"type": "integer", "enum": [0]},
             ],
-            "description": "keccak256 of the CID text in hex. 0x0 (or 0) permits every action.",
+            "description": "keccak256 of the CID text, in hex. 0x0 (or 0) permits every action.",
             "examples": ["0x0"],
         }
     ),
@@ -238,8 +238,8 @@ _HASHED_SCHEMA: Final = WithJsonSchema(
     {
         "type": "string",
         "pattern": "^\\s*(0[xX][0-9a-fA-F]{1,64}|[0-9]{1,78})\\s*$",
-        "description": "keccak256 of the CID text from list_actions, as 0x followed by 64 hex digits, or a decimal "
-        "number.",
+        "description": "hashed_cid from list_actions (keccak256 of the CID text), as 0x followed by 64 hex digits, "
+        "or a decimal number.",
         "examples": ["0x" + "ab" * 32],
     }
 )
