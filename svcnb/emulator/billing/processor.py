@@ -233,7 +233,7 @@ class Processor:
 
         Args:
             intent_id: Id of the payment.
-            outcome: ``succeeded``, ``failed``, or ``processing`` (until the next call).
+            outcome: ``succeeded``, ``failed``, or ``processing`` (until the next call of this method).
             delay_ms: Milliseconds of processing before the outcome, by the emulator's clock.
 
         Raises:

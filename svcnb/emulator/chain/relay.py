@@ -206,7 +206,7 @@ class Relay:
         def ended(task: asyncio.Task[T]) -> None:
             self._under_way.discard(task)
             self._free.append(payer)
-            self._turns.give_back(account)
+            self._turns.release(account)
             if not task.cancelled():
                 task.exception()  # this marks the error as retrieved, because the caller may have disconnected
 

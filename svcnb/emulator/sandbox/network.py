@@ -132,8 +132,8 @@ class Network:
             try:
                 await recording.add(request, response)
             except RecordingError as error:
-                for give_back in response.held:
-                    give_back()
+                for release in response.held:
+                    release()
                 raise _refused(str(error)) from None
         return response
 
@@ -202,10 +202,10 @@ class Network:
                 if not held and len(data) > SMALL_ANSWER_BYTES:
                     amount = _announced(response, max_bytes)
                     await self._held.take(account, amount)
-                    held = (_once(partial(self._held.give_back, account, amount)),)
+                    held = (_once(partial(self._held.release, account, amount)),)
         except BaseException:
-            for give_back in held:
-                give_back()
+            for release in held:
+                release()
             data = bytearray()  # the error refers to this frame and can exist for a long time
             raise
         return data if held else bytes(data), held
