@@ -267,7 +267,10 @@ class Processor:
                 # Raise the same error in both cases, so that a caller without the secret cannot find out whether a
                 # payment exists.
                 raise ProcessorRefusal(
-                    404, "resource_missing", (f"The client secret does not match the payment {intent_id}.")
+                    404,
+                    "resource_missing",
+                    f"The client secret does not match the payment {intent_id[:80]!r}. Send both values from "
+                    "create_payment_intent.",
                 )
             changed = change(intent)
             if changed is not intent:

@@ -125,7 +125,7 @@ class Chain:
             Unsupported: The chain is not the built-in chain.
         """
         if self._settings.chain_rpc is not None:
-            raise Unsupported("cannot reset a chain that the emulator did not start")
+            raise Unsupported("the emulator cannot reset an external chain")
         await self.stop()
         await between()
         self._forget_nonces()

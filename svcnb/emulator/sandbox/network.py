@@ -116,7 +116,9 @@ class Network:
             raise _refused(f"the scheme {parts.scheme!r} is not supported: use http or https")
         policy, recording = self.policy, self._recording  # the policy and the recording can change during the request
         if policy == "deny":
-            raise _refused("outbound requests are disabled: start the emulator with a network policy other than 'deny'")
+            raise _refused(
+                "outbound requests are disabled: start the emulator with --network-policy allow (SVC_NETWORK_POLICY)"
+            )
         if policy == "replay" and recording is not None:
             # The recording compares requests including their bodies.
             is_long = request.body is not None and len(request.body) > LARGE_BYTES
