@@ -161,7 +161,7 @@ class _Renderer:
 
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
-    """Returns whether the drawing succeeded, with the drawing or the reason, or None if the process ended."""
+    """Returns True and the drawing, or False and the reason for the failure. Returns None if the process ended."""
     assert child.stdin is not None  # noqa: S101 - it was started so
     assert child.stdout is not None  # noqa: S101 - as above
     try:

@@ -27,7 +27,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolves a command like click, and suggests similar names for a mistyped one."""
+        """Resolves a command as click does. For a mistyped name, the error suggests similar names."""
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:

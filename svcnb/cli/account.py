@@ -39,7 +39,7 @@ def _wallet_options(*, required: bool) -> Callable[[Callable[..., Any]], Callabl
 
 
 def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that passes a signer to a command, with the options ``--wallet-key-file`` and ``--contract-wallet``."""
+    """Decorator that adds ``--wallet-key-file`` and ``--contract-wallet`` to a command, and passes a signer to it."""
 
     @_wallet_options(required=True)
     @wraps(function)

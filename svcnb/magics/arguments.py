@@ -1,4 +1,4 @@
-"""Argument parser and error display of magics. Options work as on a command line, and errors take only a few lines."""
+"""Argument parser and error display of magics. Options have the syntax of a command line. Errors are short."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Options(argparse.ArgumentParser):
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:
-        """Parses a line like a shell, which uses quotes to group words.
+        """Parses a line as a shell does: quotes group words.
 
         Raises:
             InvalidArgument: A quote is not closed, or an option is unknown.

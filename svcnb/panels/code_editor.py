@@ -1,4 +1,4 @@
-"""Base class of panels with a code editor, with the editor's bundle and its completions."""
+"""Base class of panels with a code editor. It provides the editor's bundle and completions."""
 
 from __future__ import annotations
 

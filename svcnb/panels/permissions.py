@@ -43,8 +43,8 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     missing.
 
     The panel shows the account of the client's key. With ``owner``, it shows the on-chain account that this wallet
-    owns. Each change of such an account is a transaction. The panel simulates the transaction, and shows it decoded
-    with its gas before the wallet signs it.
+    owns. Each change of such an account is a transaction. The panel simulates the transaction. Before
+    the wallet signs, the panel shows the decoded transaction and its gas.
 
     Args:
         client: Client of the service. Changes need the account's master key. Any key of the account can view the

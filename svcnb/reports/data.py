@@ -60,8 +60,8 @@ def service(*, record: History | None = None) -> Client:
     """Returns a client with the settings of the environment.
 
     Args:
-        record: Record in which the client stores the balances that it reads. Without it, the client does not store
-            them.
+        record: Record in which the client stores the balances that it reads. Without a record, the client does not
+            store balances.
 
     Raises:
         ConfigError: The address or the key is missing.

@@ -1,7 +1,7 @@
 """Kernel of the reports of this package: ipykernel without a slow grammar that reports do not use.
 
 jsonschema, which Jupyter and Altair import, builds the grammar of internationalised addresses (RFC 3987) on import when
-the package ``rfc3987_syntax`` is installed. That takes one to three seconds in each process.
+the package ``rfc3987_syntax`` is installed. The grammar takes one to three seconds in each process.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Finding(Model):
     """Line of the source, counted from 1."""
 
     column: int
-    """Column of the line, counted from 1."""
+    """Column in the line, counted from 1."""
 
     message: str
     hint: str = ""

@@ -1,4 +1,4 @@
-"""Data flow of private keys through an action, from the calls that return them to places that they must not reach."""
+"""Data flow of private keys through an action, between calls that return keys and places that must not get keys."""
 
 from __future__ import annotations
 

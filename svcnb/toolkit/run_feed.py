@@ -113,7 +113,7 @@ class RunFeed(Checked):
         return sorted(found.values(), key=lambda run: (run.started_at, run.id), reverse=True)
 
     def logs_of(self, run: SeenRun) -> str:
-        """Returns the console output of a run. For a failed run, it is available only if the service stored it."""
+        """Returns the console output of a run. The output of a failed run exists only if the service stored it."""
         if run.request_id and self._plane is not None:
             try:
                 return str(self._plane.request("GET", f"/runs/{run.request_id}")["logs"])

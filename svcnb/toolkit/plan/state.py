@@ -1,4 +1,4 @@
-"""State file of a plan, with the wallet, group and key for each name, and a creation that may be incomplete.
+"""State file of a plan. It maps names to wallets, groups and keys, and records a creation that may be incomplete.
 
 The file contains only addresses, group numbers and key hashes, no secrets. The file ``<name>.state.json`` is next to
 the description.

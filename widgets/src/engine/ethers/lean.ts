@@ -3,7 +3,7 @@
  *
  * ethers spends two thirds of its load time on the ENS name sets and the IDNA (nameprep) tables. With this plugin,
  * ethers decodes them when it first normalises a name. Curve and hash primitives come from `curve.ts` and
- * `keccak256.ts`. Built-in methods convert between bytes and hexadecimal text, instead of a loop over digits.
+ * `keccak256.ts`. Built-in methods replace the loops over digits that convert between bytes and hexadecimal text.
  *
  * The edits require the exact source text. With a different version of ethers, the build fails.
  */

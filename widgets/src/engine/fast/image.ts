@@ -41,7 +41,7 @@ function shapes(): object {
   return found;
 }
 
-/** Host for the evaluation of libraries, which only need a logarithm. */
+/** Host for the evaluation of libraries. The libraries need only a logarithm from it. */
 class Maker implements Host {
   readonly #vm: Vm;
 
