@@ -46,13 +46,13 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     JupyterLab and the emulator.
 
     Notebooks find the emulator in SVC_BASE_URL, so `svcnb.Client()` needs no argument. Each lesson also starts its own
-    emulator with fixed keys and a fixed time, so that its outputs match the saved ones.
+    emulator with fixed keys and a fixed time, so that the outputs of cells match the saved ones.
 
     In a workshop (SVC_WORKSHOP_URL is set), notebooks use the emulators that the workshop server runs for this learner.
     If the server runs no emulators, lessons start their own. The copy of the lessons contains no solutions. Lessons
     download the solutions after the instructor has unlocked them.
 
-    With --workbench, JupyterLab opens a notebook of one cell, which shows accounts, actions, permissions, runs and
+    With --workbench, JupyterLab opens a notebook with one cell, which shows accounts, actions, permissions, runs and
     triggers as panels. Its default folder is ./svcnb-workbench.
     """
     if _missing("jupyterlab"):
@@ -114,7 +114,7 @@ def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str,
         return None
     if state is not None:
         raise click.UsageError(
-            "--state has no effect in a workshop, whose server stores the state. Omit --state, or unset "
+            "--state has no effect in a workshop, because its server stores the state. Omit --state, or unset "
             "SVC_WORKSHOP_URL."
         )
     return nullcontext(("Workshop", {"SVC_BASE_URL": base_url}))

@@ -41,7 +41,7 @@ class BrowserSigner(Signer):
             from svcnb.panels.signing import SigningPanel
 
             self._panel = SigningPanel()
-            display(self._panel)  # type: ignore[no-untyped-call]  # IPython does not say
+            display(self._panel)  # type: ignore[no-untyped-call]  # IPython has no types for it
         return self._panel
 
     @property
@@ -55,7 +55,7 @@ class BrowserSigner(Signer):
         if not address:
             raise SigningError(
                 "no wallet is connected in the browser",
-                hint="Connect a wallet in the panel, or wait for it: await signer.connect().",
+                hint="Connect a wallet in the panel, or wait for the connection: await signer.connect().",
             )
         try:
             return checksum_address(address)
