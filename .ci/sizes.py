@@ -21,7 +21,7 @@ EXTRAS = {
     "emulator": "the emulator, which runs the service on this machine",
     "lab": "JupyterLab, panels, charts",
     "lint": "the linter for actions",
-    "reports": "scheduled reports, which notebooks create",
+    "reports": "scheduled reports, created from notebooks",
     "testing": "pytest and nbval, to test your own actions and notebooks",
     "postgres": "the PostgreSQL driver, for several servers that share a database",
     "all": "all extras above, and web3",

@@ -1,6 +1,6 @@
 """Creates the images of charts.md from real runs of an emulator in two simulated weeks.
 
-After a change of the charts, run ``python docs/gallery.py``. The durations differ slightly between two executions.
+After a change to the charts, run ``python docs/gallery.py``. The durations differ slightly between two executions.
 """
 
 from __future__ import annotations

@@ -138,9 +138,9 @@ def error_messages() -> str:
 
     rows = [(_cell(each.text), f"`{each.error}`", _cell(each.fix)) for each in source.messages()]
     intro = (
-        "This page lists the messages of the client, the toolkit, the panels and the command line. Three dots "
-        "replace a value. [Errors](errors.md) describes the classes. Commands print the messages of `UsageError`, "
-        "`BadParameter` and `ClickException`."
+        "This page lists the messages of the client, the toolkit, the panels and the command line. In a message, three "
+        "dots replace each value. [Errors](errors.md) describes the classes. Commands print the messages of "
+        "`UsageError`, `BadParameter` and `ClickException`."
     )
     return _document("Error messages", intro, _table(("message", "error", "fix"), rows))
 
@@ -199,7 +199,7 @@ def routes() -> str:
         "## Not available in the emulator",
         _table(
             ("feature of the service", "alternative"),
-            [(f"`{what}`", instead) for what, instead in NOT_EMULATED.items()],
+            NOT_EMULATED.items(),
         ),
     ]
     for tag in dict.fromkeys(row[0] for row in rows):
@@ -211,7 +211,8 @@ def routes() -> str:
         "This page lists the parameters, fields and errors of every endpoint. It is generated from the description "
         "that the emulator serves at `/core/v1/openapi.json`. `svcnb doctor --live` compares this description with a "
         "live service. *Complete* means that requests, responses, errors, the order of checks, and prices are the same "
-        "as in the service. [The service](../service/index.md) explains the rules."
+        "as in the service. For an endpoint that is *partial*, the table states the difference. [The service]"
+        "(../service/index.md) explains the rules."
     )
     return _document("HTTP routes", intro, *parts)
 

@@ -336,7 +336,7 @@ class Chain:
         """
         content = await self._store.run_long(lambda connection: journal.read_snapshot(connection, name))
         if content is None:
-            raise LookupError(f"there is no chain snapshot {name!r}")
+            raise LookupError(f"there is no chain snapshot {name!r}: save one with this name first")
         await self.import_snapshot(content)
 
     # --- events -----------------------------------------------------------------------------------------------------

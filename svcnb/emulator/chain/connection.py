@@ -207,7 +207,7 @@ class _Line:
             self._limit = self._limit_of(self.number)
         if self.size > self._limit:
             if not self.number:
-                raise ValueError("a response without an id is too long")
+                raise ValueError(f"a response without an id has more than {self._limit} bytes")
             self.is_dropped = True
             self._pieces.clear()
 

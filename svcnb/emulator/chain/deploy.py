@@ -210,4 +210,7 @@ async def _send(chain: LocalChain | RemoteChain, relay: Relay, owner: Wallet, ca
 
 def _check(call: Creation, receipt: dict[str, Any]) -> None:
     if receipt["status"] != "0x1":
-        raise ChainUnusable(f"{call.what} cannot be deployed: the transaction {receipt['transactionHash']} failed")
+        raise ChainUnusable(
+            f"{call.what} cannot be deployed, because the transaction {receipt['transactionHash']} failed: start with "
+            "a different seed or state folder"
+        )

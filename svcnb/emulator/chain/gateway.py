@@ -109,7 +109,8 @@ class Gateway:
                 if left > 0:
                     return answer
                 number = request.get("id") if isinstance(request, dict) else None
-                return _failure(number, RpcError(RESPONSE_TOO_LARGE, "response too large: send smaller batches"))
+                problem = f"response too large: the batch exceeds {MAX_RPC_RESPONSE_BYTES} bytes; send smaller batches"
+                return _failure(number, RpcError(RESPONSE_TOO_LARGE, problem))
 
         return await asyncio.gather(*map(one, body))
 
@@ -184,9 +185,9 @@ def _read(request: Any) -> tuple[str, list[Any]]:
 def _check_readable(value: Any, depth: int = 1) -> None:
     """Rejects values that the node's parser would reject, because the node does not respond to such a request."""
     if depth > MAX_RPC_DEPTH:
-        raise RpcError(INVALID_PARAMS, f"params have more than {MAX_RPC_DEPTH} levels of nesting")
+        raise RpcError(INVALID_PARAMS, f"params have more than {MAX_RPC_DEPTH} levels of nesting: send fewer")
     if isinstance(value, float) and not math.isfinite(value):
-        raise RpcError(INVALID_PARAMS, f"params contain {value}, which JSON does not allow")
+        raise RpcError(INVALID_PARAMS, f"params contain {value}, which JSON does not allow: send a finite number")
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             _check_readable(each, depth + 1)

@@ -287,7 +287,7 @@ def unpack(data: bytes, genesis: str) -> Dump:
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, SnapshotUnusable):
             raise
-        raise SnapshotUnusable("the bytes are not a chain snapshot") from error
+        raise SnapshotUnusable("the bytes are not a chain snapshot: create a new one") from error
     if head["genesis"] != genesis:
         raise SnapshotUnusable(
             "the snapshot belongs to a chain with a different first block: restore it on the chain where it was created"

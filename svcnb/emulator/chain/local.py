@@ -187,7 +187,7 @@ class LocalChain:
         async def give() -> int:
             balance = int(await self._replica.ask("eth_getBalance", address, "latest"), 16) + wei
             if balance > _MAX_WEI:
-                raise RpcError(INVALID_PARAMS, f"the balance of {address} would exceed the maximum of 2**256 - 1 wei")
+                raise RpcError(INVALID_PARAMS, f"{address} would have 2**256 wei or more: add less than {wei} wei")
             (entry,) = self._replica.following(BALANCE, [journal.balance_payload(address, balance)])
             await self._replica.append([entry])
             with self._as_the_journal_says():
@@ -320,7 +320,7 @@ class LocalChain:
         if transaction.sender in refused:
             # The nonce follows the nonce of a rejected transaction, so the node would never include this transaction.
             await self._replica.withdraw(entry)
-            raise RpcError(TRANSACTION_REJECTED, "nonce too high: an earlier transaction of the sender was rejected")
+            raise RpcError(TRANSACTION_REJECTED, "nonce too high: first correct the sender's rejected transaction")
         if entry.position > self._replica.applied:
             try:
                 return await self._replica.apply(entry)
@@ -336,7 +336,8 @@ class LocalChain:
                 self._ready.clear()
         receipt = await self._receipt(transaction)
         if receipt is None:
-            raise RpcError(TRANSACTION_REJECTED, f"the chain rejected the transaction 0x{transaction.hash.hex()}")
+            text = f"the chain rejected the transaction 0x{transaction.hash.hex()}: check its nonce, and send it again"
+            raise RpcError(TRANSACTION_REJECTED, text)
         return receipt
 
     async def _receipt(self, transaction: Transaction) -> Receipt | None:

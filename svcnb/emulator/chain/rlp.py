@@ -67,7 +67,7 @@ def _prefix(length: int, kind: int) -> bytes:
 
 def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
     if at >= len(data) or depth > _DEPTH:
-        raise RlpError("the data is truncated, or nested too deeply")
+        raise RlpError(f"the data is truncated at byte {at}, or has more than {_DEPTH} levels of nesting")
     first = data[at]
     if first < _TEXT:
         return data[at : at + 1], at + 1
@@ -77,18 +77,18 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
         size = length - _SHORT
         start, length = at + 1 + size, int.from_bytes(data[at + 1 : at + 1 + size], "big")
         if length <= _SHORT or data[at + 1] == 0:
-            raise RlpError("a length does not have the shortest encoding")
+            raise RlpError(f"the length at byte {at} does not have the shortest encoding")
     end = start + length
     if end > len(data):
-        raise RlpError("the data is truncated")
+        raise RlpError(f"the data is truncated: the item at byte {at} ends at byte {end}, the data at byte {len(data)}")
     if kind == _TEXT:
         if length == 1 and data[start] < _TEXT:
-            raise RlpError("a byte does not have the shortest encoding")
+            raise RlpError(f"the item at byte {at} does not have the shortest encoding")
         return data[start:end], end
     parts = []
     while start < end:
         part, start = _read(data, start, depth + 1)
         parts.append(part)
     if start != end:
-        raise RlpError("an item extends beyond the end of its list")
+        raise RlpError(f"an item ends at byte {start}, after the end of its list at byte {end}")
     return parts, end

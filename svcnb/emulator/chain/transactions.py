@@ -110,7 +110,10 @@ def _read(raw: bytes) -> Transaction:
         raise TransactionInvalid(f"transaction type {kind} is not supported: send a {_KINDS} transaction")
     fields = rlp.decode(raw if kind == 0 else raw[1:])
     if isinstance(fields, bytes) or len(fields) != _FIELDS[kind]:
-        raise TransactionInvalid(f"the fields are invalid: a transaction of type {kind} has {_FIELDS[kind]} fields")
+        given = "no list of fields" if isinstance(fields, bytes) else f"{len(fields)} fields"
+        raise TransactionInvalid(
+            f"the transaction has {given}: a signed transaction of type {kind} has {_FIELDS[kind]} fields"
+        )
     *body, v_, r_, s_ = fields
     v, r, s = rlp.read_number(v_), rlp.read_number(r_), rlp.read_number(s_)
     chain_id: int | None
@@ -121,7 +124,10 @@ def _read(raw: bytes) -> Transaction:
         chain_id, parity, signed = rlp.read_number(body[0]), v, bytes([kind]) + rlp.encode(body)
         nonce, fee, gas, to, value = body[1], body[kind + 1], body[kind + 2], body[kind + 3], body[kind + 4]
     if not isinstance(to, bytes) or len(to) not in {0, 20}:
-        raise TransactionInvalid("the recipient is not an address: expected 20 bytes, or no bytes to create a contract")
+        given = f"{len(to)} bytes" if isinstance(to, bytes) else "a list"
+        raise TransactionInvalid(
+            f"the recipient is not an address: expected 20 bytes, or no bytes to create a contract, got {given}"
+        )
     return Transaction(
         raw=raw,
         hash=keccak256(raw),
@@ -139,7 +145,7 @@ def _legacy(body: list[Any], v: int) -> tuple[int | None, int, bytes]:
     if v in {27, 28}:
         return None, v - 27, rlp.encode(body)
     if v < 35:  # noqa: PLR2004 - EIP-155: v is 35 + parity + twice the chain id
-        raise TransactionInvalid(f"signature v is {v}: expected 27, 28 or the value of EIP-155")
+        raise TransactionInvalid(f"signature v is {v}: expected 27, 28, or at least 35 (EIP-155)")
     chain_id, parity = divmod(v - 35, 2)
     return chain_id, parity, rlp.encode([*body, rlp.number(chain_id), b"", b""])
 
@@ -150,7 +156,7 @@ def _sender(digest: bytes, r: int, s: int, parity: int) -> str:
             "signature s is in the upper half of the curve's order: send the lower form of the signature (EIP-2)"
         )
     if parity > 1:
-        raise TransactionInvalid(f"signature parity is {parity}: expected 0 or 1")
+        raise TransactionInvalid(f"signature parity is {parity}: expected 0 or 1. Sign the transaction again")
     try:
         point = library().recover(digest, r.to_bytes(32, "big") + s.to_bytes(32, "big"), parity)
     except (ValueError, OverflowError) as error:

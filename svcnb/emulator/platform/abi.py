@@ -112,16 +112,19 @@ class _Int(NamedTuple):
     def encode(self, value: Any) -> bytes:
         low, high = (-(1 << self.bits - 1), 1 << self.bits - 1) if self.signed else (0, 1 << self.bits)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
-            kind = f"{'int' if self.signed else 'uint'}{self.bits}"
-            raise AbiError(f"{value!r} is not a valid {kind}: expected an integer in the range of {kind}")
+            raise AbiError(f"{value!r} is not a valid {self.name}: expected an integer from {low} to {high - 1}")
         return value.to_bytes(WORD, "big", signed=self.signed)
 
     def decode(self, data: memoryview, at: int) -> int:
         value = int.from_bytes(_word(data, at), "big", signed=self.signed)
         limit = 1 << (self.bits - 1 if self.signed else self.bits)
         if not (-limit if self.signed else 0) <= value < limit:
-            raise AbiError(f"the word at byte {at} is larger than {self.bits} bits")
+            raise AbiError(f"the word at byte {at} contains {value}, which is out of range for {self.name}")
         return value
+
+    @property
+    def name(self) -> str:
+        return f"{'int' if self.signed else 'uint'}{self.bits}"
 
 
 class _Address(NamedTuple):
@@ -135,7 +138,7 @@ class _Address(NamedTuple):
     def decode(self, data: memoryview, at: int) -> str:
         word = _word(data, at)
         if any(word[:12]):
-            raise AbiError(f"the word at byte {at} is not an address")
+            raise AbiError(f"the word at byte {at} is 0x{word.hex()}, not an address: the first 12 bytes must be zero")
         return "0x" + word[12:].hex()
 
 
@@ -150,7 +153,7 @@ class _Bool(NamedTuple):
     def decode(self, data: memoryview, at: int) -> bool:
         number = int.from_bytes(_word(data, at), "big")
         if number > 1:
-            raise AbiError(f"the word at byte {at} is not a bool")
+            raise AbiError(f"the word at byte {at} contains {number}: expected a bool, 0 or 1")
         return number == 1
 
 
@@ -161,13 +164,15 @@ class _FixedBytes(NamedTuple):
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, bytes) or len(value) != self.size:
             given = f"{len(value)} bytes" if isinstance(value, bytes) else _kind(value)
-            raise AbiError(f"expected {self.size} bytes, got {given}")
+            raise AbiError(f"expected a bytes object with {self.size} bytes, got {given}")
         return value.ljust(WORD, b"\0")
 
     def decode(self, data: memoryview, at: int) -> bytes:
         word = bytes(_word(data, at))
         if any(word[self.size :]):
-            raise AbiError(f"the word at byte {at} has more than {self.size} bytes")
+            raise AbiError(
+                f"the word at byte {at} is 0x{word.hex()}: all bytes after the first {self.size} must be zero"
+            )
         return word[: self.size]
 
 
@@ -181,14 +186,16 @@ class _Bytes(NamedTuple):
     def encode(self, value: Any) -> bytes:
         raw = _utf8(value) if self.text else value
         if not isinstance(raw, bytes):
-            raise AbiError(f"expected bytes, got {_kind(value)}")
+            raise AbiError(f"expected a bytes object, got {_kind(value)}")
         return len(raw).to_bytes(WORD, "big") + raw + bytes(-len(raw) % WORD)
 
     def decode(self, data: memoryview, at: int) -> str | bytes:
         length = _length(data, at)
         raw = bytes(data[at + WORD : at + WORD + length])
         if len(raw) != length:
-            raise AbiError(f"the data ends before the {length} bytes that are declared at byte {at}")
+            raise AbiError(
+                f"byte {at} declares {length} bytes, but only {len(raw)} bytes follow: the data is truncated"
+            )
         # A contract can store any bytes as a string. A malformed name from another user must not cause an error.
         return raw.decode(errors="replace") if self.text else raw
 
@@ -199,7 +206,9 @@ def _utf8(value: Any) -> bytes:
     try:
         return value.encode()
     except UnicodeEncodeError as error:
-        raise AbiError("the string contains an unpaired surrogate, which UTF-8 cannot encode") from error
+        raise AbiError(
+            f"character {error.start} of the string is an unpaired surrogate, which UTF-8 cannot encode: remove it"
+        ) from error
 
 
 class _Array(NamedTuple):
@@ -212,7 +221,7 @@ class _Array(NamedTuple):
 
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
-            raise AbiError(f"expected a list, got {_kind(value)}")
+            raise AbiError(f"expected a list or a tuple, got {_kind(value)}")
         if self.length is None:
             return len(value).to_bytes(WORD, "big") + _Tuple((self.item,) * len(value)).encode(value)
         return _Tuple((self.item,) * self.length).encode(value)
@@ -223,7 +232,7 @@ class _Array(NamedTuple):
             length, at = _length(data, at), at + WORD
         # An empty tuple uses no bytes, so the size of the data does not limit the number of items.
         if length * (self.item.head or WORD if self.item.head != 0 else 1) > len(data) - at:
-            raise AbiError(f"the data ends before the {length} items that are declared before byte {at}")
+            raise AbiError(f"{length} items must follow byte {at}, but the data ends at byte {len(data)}")
         return _Tuple((self.item,) * length).decode(data, at)
 
 
@@ -237,7 +246,7 @@ class _Tuple(NamedTuple):
 
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, Sequence) or isinstance(value, (str, bytes)) or len(value) != len(self.items):
-            raise AbiError(f"expected {len(self.items)} values, got {_kind(value)}")
+            raise AbiError(f"expected a list or a tuple of {len(self.items)} values, got {_kind(value)}")
         offset = sum(item.head or WORD for item in self.items)
         heads, tails = [], []
         for item, part in zip(self.items, value, strict=True):
@@ -281,10 +290,10 @@ def _length(data: memoryview, at: int) -> int:
     """Decodes a length or an offset, which must not exceed the size of the data."""
     number = int.from_bytes(_word(data, at), "big")
     if number > len(data):
-        raise AbiError(f"the length or offset at byte {at} exceeds the size of the data")
+        raise AbiError(f"the length or offset at byte {at} is {number}, but the data has only {len(data)} bytes")
     return number
 
 
 def _kind(value: Any) -> str:
-    size = f" of {len(value)}" if isinstance(value, (str, bytes, Sequence)) else ""
+    size = f" of length {len(value)}" if isinstance(value, (str, bytes, Sequence)) else ""
     return f"{type(value).__name__}{size}"

@@ -104,7 +104,7 @@ class AddressPolicy:
         """
         found = await self._resolve(host, port)
         if not found:
-            raise OSError(f"no address was found for the host {host}")
+            raise OSError(f"the host {host} has no address")
         permitted: list[str] = []
         reason = ""
         for address in found:

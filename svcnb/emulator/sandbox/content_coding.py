@@ -66,7 +66,7 @@ class _Decoder:
             try:
                 piece = self._decoder.decompress(data, PIECE_BYTES)
             except zlib.error as error:
-                raise BadCoding(f"the body is not valid {self._name} data: {error}") from None
+                raise BadCoding(f"the body of the response is not valid {self._name} data: {error}") from None
             if piece:
                 yield piece
             if self._decoder.eof:

@@ -105,8 +105,10 @@ class ActionHost:
 
     async def encrypt(self, pkp_id: str, message: str) -> str:
         """Encrypts a message with a wallet's private key and a new nonce."""
-        if len(message) > MAX_MESSAGE_BYTES or len(message.encode(errors="replace")) > MAX_MESSAGE_BYTES:
-            raise OperationRefused(f"Encrypt: the message is too long: at most {MAX_MESSAGE_BYTES} bytes are allowed")
+        if (size := len(message.encode(errors="replace"))) > MAX_MESSAGE_BYTES:
+            raise OperationRefused(
+                f"Encrypt: the message has {size} bytes; at most {MAX_MESSAGE_BYTES} are allowed. Encrypt it in parts"
+            )
         secret = await self._secret(pkp_id)
         if self._randomness is None:
             nonce = os.urandom(NONCE_BYTES)
@@ -124,7 +126,8 @@ class ActionHost:
         """Decrypts a result of `encrypt`."""
         if len(ciphertext) > _MAX_CIPHERTEXT_CHARS:
             raise OperationRefused(
-                f"Decrypt: the ciphertext has {len(ciphertext)} characters; at most {_MAX_CIPHERTEXT_CHARS} are allowed"
+                f"Decrypt: the ciphertext has {len(ciphertext)} characters; at most {_MAX_CIPHERTEXT_CHARS} are "
+                "allowed. Pass the unchanged result of Encrypt"
             )
         secret = await self._secret(pkp_id)
         await once_in_thread(load)
@@ -158,5 +161,7 @@ class ActionHost:
 
 def _bounded(ipfs_id: str) -> str:
     if len(ipfs_id) > MAX_CID_CHARS:
-        raise OperationRefused(f"ipfsId has {len(ipfs_id)} characters; at most {MAX_CID_CHARS} are allowed")
+        raise OperationRefused(
+            f"ipfsId has {len(ipfs_id)} characters; at most {MAX_CID_CHARS} are allowed. Pass the CID of an action"
+        )
     return ipfs_id

@@ -148,24 +148,30 @@ class Network:
                 response = await client.send(built, stream=True, follow_redirects=request.redirect == "follow")
                 try:
                     if request.redirect == "error" and response.has_redirect_location:
-                        raise _refused("the response is a redirect, but the request has redirect: 'error'")
+                        raise _refused(
+                            f"the response is a redirect (status {response.status_code}), but the request has "
+                            "redirect: 'error'. Use 'follow' to follow redirects"
+                        )
                     body, held = await self._read(response, limits.max_fetch_bytes, account)
                 finally:
                     await response.aclose()
         except TimeoutError:
-            raise _refused(f"the server did not respond within {limits.fetch_timeout_ms} ms") from None
+            raise _refused(
+                f"the whole response did not arrive within {limits.fetch_timeout_ms} ms: try again, or request less "
+                "data"
+            ) from None
         except LimitReached as error:
             raise _refused(
                 f"{error}: each account can have at most {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
                 f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses. All accounts together can have at most "
-                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes"
+                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes. Send fewer requests at the same time"
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None
         except BadCoding as error:
             raise _refused(str(error)) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-            raise _refused(f"{type(error).__name__} {error}".strip()) from None
+            raise _refused(f"{type(error).__name__}: {error}".removesuffix(": ")) from None
         return FetchResponse(
             status=response.status_code,
             status_text=response.reason_phrase,
@@ -191,7 +197,7 @@ class Network:
                 data += chunk
                 if len(data) > max_bytes:
                     raise _refused(  # noqa: TRY301 - this block releases the budget
-                        f"the response is longer than {max_bytes} bytes"
+                        f"the response is longer than {max_bytes} bytes: request less data"
                     )
                 if not held and len(data) > SMALL_ANSWER_BYTES:
                     amount = _announced(response, max_bytes)
@@ -260,7 +266,8 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
                 addresses = await policy.check(host, port, request.url.raw_path.decode("ascii", "replace"))
             except OSError as error:
                 raise httpx.ConnectError(
-                    (f"no address was found for the host {host}: {error.strerror or error}"), request=request
+                    f"no address was found for the host {host} ({error.strerror or error}): check the host name",
+                    request=request,
                 ) from None
             through = proxies.get(request.url.scheme)
             inner = direct if through is None or not is_public(addresses[0]) or proxy_bypass(host) else through

@@ -113,7 +113,8 @@ class Packages:
     def _check(self, name: str, integrity: str, fragment: str) -> None:
         if fragment and fragment != integrity:
             raise OperationRefused(
-                f"cannot import {name!r}: its integrity is {integrity}, but the import expects {fragment}"
+                f"cannot import {name!r}: its integrity is {integrity}, but the import expects {fragment}. Correct "
+                "the import, or restore the file"
             )
         pins = self._pins()
         pinned = pins.get(name)
@@ -137,7 +138,9 @@ class Packages:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            raise OperationRefused(f"cannot import modules: {PINS} cannot be read ({error})") from None
+            raise OperationRefused(
+                f"cannot import modules: {PINS} cannot be read ({error}). Restore the file"
+            ) from None
         if not isinstance(pins, dict):
             raise OperationRefused(f"cannot import modules: {PINS} is not a JSON object. Restore the file")
         return pins

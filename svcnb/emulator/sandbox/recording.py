@@ -58,7 +58,9 @@ class Recording:
         try:
             text = _read(path)
         except UnicodeDecodeError as error:
-            raise RecordingError(f"the file {path} is not a recording: {error.reason}") from None
+            raise RecordingError(
+                f"the file {path} is not a recording ({error.reason}): use the path of a recording"
+            ) from None
         except FileNotFoundError:
             if must_exist:
                 raise RecordingError(
@@ -66,7 +68,9 @@ class Recording:
                 ) from None
             return
         except OSError as error:
-            raise RecordingError(f"the recording {path} cannot be read: {error.strerror}") from None
+            raise RecordingError(
+                f"the recording {path} cannot be read ({error.strerror}): check its path and its permissions"
+            ) from None
         try:
             content = parse(text)
             if content["version"] != VERSION:
@@ -81,7 +85,7 @@ class Recording:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, RecordingError):
                 raise
-            raise RecordingError(f"the file {path} is not a recording: {error}") from None
+            raise RecordingError(f"the file {path} is not a recording ({error}): use the path of a recording") from None
 
     def replay(self, request: FetchRequest) -> FetchResponse | None:
         """Returns the next recorded response to a request, or None. Repeats the last response."""
@@ -112,7 +116,9 @@ class Recording:
         try:
             replace_file(self.path, _HEAD + ",\n".join(self._texts) + _TAIL)
         except OSError as error:
-            raise RecordingError(f"the recording {self.path} cannot be written: {error.strerror}") from None
+            raise RecordingError(
+                f"the recording {self.path} cannot be written ({error.strerror}): use a file in a writable folder"
+            ) from None
 
     def _keep(self, text: str) -> None:
         self._chars += len(text)

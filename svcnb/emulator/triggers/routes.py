@@ -294,7 +294,10 @@ def _json(value: object) -> str:
         return to_json(value)
     except (ValueError, RecursionError):
         raise Refused(
-            422, "unprocessable_entity", "the body contains a number that JSON does not allow, or is nested too deeply"
+            422,
+            "unprocessable_entity",
+            "the body contains a number that JSON does not allow, or has too many levels of nesting: send finite "
+            "numbers, and fewer levels",
         ) from None
 
 

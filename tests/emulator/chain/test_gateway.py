@@ -233,7 +233,10 @@ def test_events_of_other_contracts_are_ignored(world: World, alice: Actor) -> No
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
 def test_numbers_that_json_cannot_represent_are_rejected(world: World, method: str, value: float) -> None:
     error = world.request(method, {"": [value]})["error"]
-    assert (error["code"], error["message"]) == (-32602, f"params contain {value}, which JSON does not allow")
+    assert (error["code"], error["message"]) == (
+        -32602,
+        f"params contain {value}, which JSON does not allow: send a finite number",
+    )
 
 
 def test_params_nested_too_deeply_for_the_node_are_rejected(world: World) -> None:
@@ -243,7 +246,7 @@ def test_params_nested_too_deeply_for_the_node_are_rejected(world: World) -> Non
     assert "nested" not in str(world.request("eth_chainId", nested(40)))  # the node's own response
     for depth in (64, 127, 200):
         error = world.request("eth_chainId", nested(depth))["error"]
-        assert (error["code"], error["message"]) == (-32602, "params have more than 64 levels of nesting")
+        assert (error["code"], error["message"]) == (-32602, "params have more than 64 levels of nesting: send fewer")
 
 
 @pytest.mark.parametrize("count", ["0x" + "f" * 64, "0x401", 2**70, 1025])
