@@ -94,7 +94,7 @@ class _Timer(threading.Timer):
 
 
 class _Renderer:
-    """Client of the renderer's process, which starts it when needed and sends one chart at a time."""
+    """Client that starts the renderer's process when needed, and sends it one chart at a time."""
 
     def __init__(self) -> None:
         self.running: subprocess.Popen[bytes] | None = None

@@ -44,7 +44,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the option ``--profile``, which sets an environment variable of this process."""
+    """Decorator that adds the option ``--profile``. The option sets an environment variable of this process."""
 
     @click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
     @wraps(function)
@@ -113,10 +113,11 @@ def read_secret(file: Path) -> str:
 
 
 def read_key(file: Path) -> str:
-    """Reads a key from a file that contains only the key, or from the JSON file with one key of ``svcnb apply``.
+    """Reads a key from a file that contains only the key, or from a JSON file with one key that ``svcnb apply`` saved.
 
     Raises:
-        click.BadParameter: The JSON object has several fields. The message contains only their names.
+        click.BadParameter: The JSON is invalid, or does not contain exactly one key. The message contains only the
+            names of keys.
     """
     text = read_secret(file)
     if not text.startswith("{"):
@@ -126,7 +127,8 @@ def read_key(file: Path) -> str:
         keys = parse(text)
     if keys is None or not all(isinstance(key, str) for key in keys.values()):
         raise click.BadParameter(
-            f"{file} contains neither a key nor valid JSON. Pass a file that contains a key or JSON.",
+            f"{file} contains neither a key nor valid JSON. Pass a file that contains only a key, or "
+            "that `svcnb apply` saved.",
             param_hint="--key-file",
         )
     if len(keys) != 1:
@@ -160,7 +162,7 @@ def read_source(file: Path) -> str:
 
 
 def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the option ``--save``, which all commands that create a key have."""
+    """Decorator that adds the option ``--save`` to a command that creates a key."""
     return click.option(
         "--save",
         "save",

@@ -152,7 +152,7 @@ def transfer(service: Client, to: str, owner: Signer, yes: bool, as_json: bool) 
 @output_options
 @with_service
 def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
-    """List all changes of the account with the master HASH, oldest first.
+    """List all changes of the account whose master hash is HASH, oldest first.
 
     The chain is public, so the command needs no key and no wallet.
     """

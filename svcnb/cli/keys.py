@@ -16,6 +16,25 @@ if TYPE_CHECKING:
 _GROUPS = "number of a group, or 0 for all groups; repeatable"
 
 
+class _Hash(click.ParamType[str]):
+    """Hash of a usage key. The error does not show the value, because a user may pass the key itself."""
+
+    name = "hash"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns the value if it is a hash."""
+        from svcnb.protocol.wire.values import looks_like_hash
+
+        if not looks_like_hash(value.strip()):
+            self.fail(
+                f"expected 0x followed by 64 hex digits, got {len(value)} characters. To see the hashes of "
+                "the keys, run `svcnb keys list`.",
+                param,
+                ctx,
+            )
+        return value.strip()
+
+
 @click.group("keys", cls=CommandGroup)
 def command() -> None:
     """Manage usage keys: restricted API keys.
@@ -94,7 +113,7 @@ def create(
 
 
 @command.command("update", epilog=examples("svcnb keys update 0x5d1c... --execute-in-group 1 --execute-in-group 2"))
-@click.argument("key_hash", metavar="HASH")
+@click.argument("key_hash", metavar="HASH", type=_Hash())
 @click.option("--name", help="The new name.")
 @click.option("--description", help="The new description.")
 @click.option("--execute-in-group", "execute", multiple=True, help=f"The complete new list: {_GROUPS}.")
@@ -146,7 +165,7 @@ def update(
 
 
 @command.command("delete")
-@click.argument("key_hash")
+@click.argument("key_hash", metavar="HASH", type=_Hash())
 @with_service
 def delete(service: Client, key_hash: str) -> None:
     """Delete a usage key permanently, by its hash. This costs one cent."""

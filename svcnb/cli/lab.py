@@ -52,7 +52,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     If the server runs no emulators, lessons start their own. The copy of the lessons contains no solutions. Lessons
     download the solutions after the instructor has unlocked them.
 
-    With --workbench, JupyterLab opens a notebook of one cell, which shows accounts, actions, permissions, runs and
+    With --workbench, JupyterLab opens a notebook with one cell, which shows accounts, actions, permissions, runs and
     triggers as panels. Its default folder is ./svcnb-workbench.
     """
     if _missing("jupyterlab"):
@@ -114,7 +114,7 @@ def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str,
         return None
     if state is not None:
         raise click.UsageError(
-            "--state has no effect in a workshop, whose server stores the state. Omit --state, or unset "
+            "--state has no effect in a workshop, because its server stores the state. Omit --state, or unset "
             "SVC_WORKSHOP_URL."
         )
     return nullcontext(("Workshop", {"SVC_BASE_URL": base_url}))

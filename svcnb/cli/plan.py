@@ -26,7 +26,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--state",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="State file for the names of resources. Default: a file next to FILE.",
+            help="File that maps names to groups, keys and wallets. Default: a file next to FILE.",
         ),
         click.option(
             "--triggers-token-file",

@@ -76,7 +76,7 @@ _NEW = "new"
 @click.option(
     "--keep",
     type=click.IntRange(1),
-    help=("Number of older results of this report to keep in --out. Older results are deleted."),
+    help="Number of results of this report to keep in --out, including the new one. Older results are deleted.",
 )
 @click.pass_context
 def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **options: Any) -> None:

@@ -151,6 +151,10 @@ def create(
 
     This costs two cents. The command needs the account key.
     """
+    if cron is not None and kind != "schedule":
+        raise click.UsageError(f"--cron needs --kind schedule, but the kind is {kind}. Pass --kind schedule.")
+    if cron is not None and config is not None:
+        raise click.UsageError("pass either --cron or --config, not both.")
     settings = {"cron": cron} if cron is not None else _parsed(config or "{}", "--config")
     made = triggers.create_for(
         service,

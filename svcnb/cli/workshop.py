@@ -100,7 +100,7 @@ def start(
         raise click.BadParameter(
             (
                 f"the learners cannot reach {host}. Pass an address of this machine that they can reach, for example "
-                "--host 10.0.0.5, or pass the address that they use with --url."
+                "--host 10.0.0.5, or use --url to pass the address that they use."
             ),
             param_hint="--host",
         )

@@ -261,8 +261,7 @@ class TriggersClient(TriggersSettings):
     ) -> Trigger:
         """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
 
-        The call costs two cents. The client sends the key only to the triggers service. If a step fails, the error's
-        hint lists the objects that already exist.
+        This costs two cents. Only the triggers service receives the key. An error's hint lists the created objects.
 
         Args:
             service: A client with the account's master key.
@@ -275,6 +274,7 @@ class TriggersClient(TriggersSettings):
 
         Raises:
             Forbidden: The client's key is not the account's master key.
+            InvalidArgument: A required setting is missing or invalid. The client created nothing.
         """
         given = dict(config or {})
         return service._session.drive(  # noqa: SLF001 - another class of this package

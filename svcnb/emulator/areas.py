@@ -81,7 +81,7 @@ def first_endpoints(service: Service) -> list[Endpoint]:
 
 
 def other_endpoints(service: Service, first: list[Endpoint], forgiven: Forgiven) -> list[Endpoint]:
-    """Returns all other endpoints. This imports half of the modules of the HTTP layer.
+    """Returns all other endpoints. The call imports half of the modules of the HTTP layer.
 
     Args:
         service: The components.

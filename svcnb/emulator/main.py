@@ -1,7 +1,7 @@
 """Entry points that start the emulator as an ASGI application or as a server on a port.
 
 This module has few imports. `serve` first starts the processes of the chain and the engine, and loads the other modules
-while these start.
+while these processes start.
 """
 
 from __future__ import annotations

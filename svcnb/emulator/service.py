@@ -229,7 +229,7 @@ class Service:
 
     async def _on_exchange(self) -> None:
         self.sources.clear()
-        self.permissions.forget()
+        self.permissions.clear()
         await (await self.get_triggers()).reload()
 
     # --- triggers, which the service loads at their first use -----------------------------------------------------

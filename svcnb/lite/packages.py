@@ -15,7 +15,7 @@ from typing import Any, Final
 from svcnb import tools
 
 WHEELS: Final = Path(__file__).with_name("wheels.txt")
-"""Exact versions. All of them have wheels for WebAssembly or for any platform."""
+"""Exact versions of the packages. Each version has a wheel for WebAssembly or for any platform."""
 _SUBSTITUTES: Final = Path(__file__).with_name("substitutes")
 _PLATFORM: Final = (
     "--platform=pyemscripten_2026_0_wasm32",

@@ -178,4 +178,4 @@ def _show_trace(client: Client, of: Run | ActionError) -> None:
 def _display(shown: object) -> None:
     from IPython.display import display
 
-    display(shown)  # type: ignore[no-untyped-call]  # IPython does not say
+    display(shown)  # type: ignore[no-untyped-call]  # IPython has no types for it

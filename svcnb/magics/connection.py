@@ -202,7 +202,7 @@ class Connection:
     def _variable(self, name: str) -> Any:
         if name not in self._shell.user_ns:
             raise InvalidArgument(
-                f"undefined variable {name!r}", hint="Run the cell that defines it, then this cell again."
+                f"undefined variable {name!r}", hint="Run the cell that defines the variable, then run this cell again."
             )
         return self._shell.user_ns[name]
 

@@ -55,7 +55,7 @@ class BrowserSigner(Signer):
         if not address:
             raise SigningError(
                 "no wallet is connected in the browser",
-                hint="Connect a wallet in the panel, or wait for it: await signer.connect().",
+                hint="Connect a wallet in the panel, or wait for the connection: await signer.connect().",
             )
         try:
             return checksum_address(address)

@@ -87,7 +87,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         return self._given_owner or (session.owner if session.account is not None else None)
 
     def about(self) -> dict[str, object]:
-        """Returns an empty dictionary, because the panel reads the account only when a notebook displays it."""
+        """Returns an empty dictionary, because the panel reads the account only when a notebook displays the panel."""
         return {}
 
     @command
@@ -212,7 +212,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
             return self.service
         if self._owned is None:
             self._owned = await Owned.open(self.service, await connected(self._owner, self.channel))
-            if self.session.account is None:  # otherwise, the panel recorded the account when it opened it
+            if self.session.account is None:  # otherwise, a panel recorded this line when it opened the account
                 self.record(f"{OWNER_LINE}\nmine = svc.chain_secured.open(owner)")
         return self._owned.account
 

@@ -38,13 +38,14 @@ class RunsPanel(Panel, bundle="runs"):
     if you pass its client. The widget's state contains no data of a run.
 
     Args:
-        client: The service.
+        client: Client of the service.
         history: Local record. None means the record of the client.
         triggers: Client of the triggers service, to include the runs of triggers.
 
     Attributes:
-        filters: Filters of the list: ``action`` (a CID), ``key`` (its hash), ``status`` and ``origin``. An empty string
-            matches all runs. With ``everyone``, the list includes runs of other accounts on the same emulator.
+        filters: Filters of the list: ``action`` (a CID), ``key`` (the hash of a key), ``status`` and ``origin``. An
+            empty string matches all runs. With ``everyone``, the list includes runs of other accounts on the same
+            emulator.
 
     Example:
         ``svcnb.panels.RunsPanel(svc, triggers=emulator.triggers())``

@@ -88,7 +88,7 @@ class Session:
 
     @property
     def resources(self) -> Any:
-        """Object with ``wallets``, ``groups``, ``actions`` and ``usage_keys``: the account on chain or the service."""
+        """Object with ``wallets``, ``groups``, ``actions`` and ``usage_keys``: the on-chain account, or the service."""
         return self.service if self.account is None else self.account
 
     @property

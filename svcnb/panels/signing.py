@@ -37,7 +37,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     Args:
         client: Client of the service. Without a client, the panel only signs requests from Python.
-        signer: Wallet of this process, which signs.
+        signer: Wallet in this process that signs envelopes.
 
     Attributes:
         wallet: The browser wallet: ``address`` and ``name``. Both are empty without a connected wallet.

@@ -39,7 +39,8 @@ class TriggersPanel(Panel, bundle="triggers"):
     the trigger.
 
     Args:
-        client: The service, with the account's master key to create the group and the key of a new trigger.
+        client: Client of the service. Its key must be the account's master key, because a new trigger needs a group
+            and a usage key.
         triggers: Client of the triggers service, whose token the panel uses. By default, the panel creates a token,
             which the user approves in the panel.
 
@@ -66,7 +67,7 @@ class TriggersPanel(Panel, bundle="triggers"):
         return AsyncTriggersClient(told._access.url, token=told.token, config=told._config)  # noqa: SLF001 - its twin
 
     def close(self) -> None:
-        """Closes the panel and its connections. The given client of the triggers service stays open."""
+        """Closes the panel and its connections. A client that was passed as ``triggers`` stays open."""
         if "awaited" in self.__dict__:
             BACKGROUND.submit(self.awaited.close())
             del self.awaited

@@ -113,9 +113,7 @@ def normal_address(address: str) -> str:
         raise InvalidType(f"an address must be a string of 0x and 40 hex digits, not {type(address).__name__}")
     found = _ADDRESS.match(address.strip())
     if not found:
-        raise MalformedAddress(
-            f"invalid address {shown(address)}", hint="Write 0x followed by 40 hex digits, like a wallet_address."
-        )
+        raise MalformedAddress(f"invalid address {shown(address)}", hint="Write 0x followed by 40 hex digits.")
     return "0x" + found[1].lower()
 
 

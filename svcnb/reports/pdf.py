@@ -20,7 +20,7 @@ _LOG: Final = logging.getLogger("svcnb.reports")
 
 
 def chromium() -> str | None:
-    """Returns the path of an installed Chromium, Chrome or Edge. ``SVC_CHROMIUM`` overrides it."""
+    """Returns the path of an installed Chromium, Chrome or Edge. ``SVC_CHROMIUM`` sets another path."""
     return os.environ.get("SVC_CHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), None)
 
 

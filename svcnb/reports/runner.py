@@ -297,7 +297,7 @@ def _conclusion(notebook: NotebookNode) -> Conclusion | None:
 
 
 def _told(cell: NotebookNode, mime: str) -> Any:
-    """Returns the output of a cell that has a MIME type, or None."""
+    """Returns the first output of a cell with the given MIME type, or None."""
     return next((each for output in cell.get("outputs", ()) if (each := output.get("data", {}).get(mime))), None)
 
 

@@ -18,7 +18,7 @@ class Summary:
 
     Attributes:
         report: Name of the report.
-        status: ``ok``, ``attention`` if it found a problem, or ``failed``.
+        status: ``ok``, ``attention`` if the report found a problem, or ``failed``.
         exit_code: The exit code of `svcnb report`.
         attention: Problems, or the reason why the report failed.
         also: Additional facts.

@@ -34,7 +34,7 @@ class NotificationFailed(SvcnbError):
 
 @contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
-    """Holds a lock while a report runs. The operating system releases it when the process ends for any reason.
+    """Holds a lock while a report runs. The operating system releases the lock if the process ends.
 
     Args:
         folder: Folder of the report.

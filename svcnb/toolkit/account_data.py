@@ -156,7 +156,7 @@ class AccountData:
 
     @property
     def days_left(self) -> float | None:
-        """Number of days until the account has used its credit at this rate. None if the rate is unknown or zero."""
+        """Days until the account has used its credit at `cents_per_day`. None if this rate is unknown or zero."""
         pace = self.cents_per_day
         return max(0, self.balance) / pace if pace and self.balance is not None else None
 
@@ -185,8 +185,8 @@ def read_account_data(
 ) -> AccountData:
     """Reads the data of a client's account, from the local record and from the service.
 
-    The function adds the runs of triggers and the runs that an emulator recorded to the local record. All requests are
-    free.
+    The function adds two kinds of runs to the local record: runs of triggers, and runs that an emulator recorded. All
+    requests are free.
 
     Args:
         client: Client of the service, with a key of the account.

@@ -70,7 +70,7 @@ class Leaks:
     def find_in_logs(self) -> Iterator[Finding]:
         """Yields the places that log decrypted text.
 
-        An action can return the text, because this can be its purpose.
+        The rule permits an action to return the text, because this can be the purpose of the action.
         """
         for node in self._script.walk():
             called = node.child_by_field_name("function") if node.type == "call_expression" else None

@@ -40,8 +40,8 @@ class Summary:
         succeeded: Number of successful runs.
         width_s: Length of one bucket in seconds.
         buckets: Counts over time, oldest first, without gaps.
-        latency_s: Percentiles of the durations of successful runs, each with its seconds. The last one is the maximum
-            (100).
+        latency_s: Percentiles of the durations of successful runs, each with the duration in seconds. The last
+            percentile is 100, the maximum.
         spend: Name and cost (cents) of each action, most expensive first.
         total_cents: Total cost of all runs in cents.
     """

@@ -14,7 +14,10 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from svcnb.protocol.limits import MAX_WORKSHOP_CONNECTIONS, MAX_WORKSHOP_HEAD_BYTES, WORKSHOP_REQUEST_TIMEOUT_S
 
 _LINGER_S: Final = 5.0
-_FULL: Final = b'{"error":"refused","message":"The server has as many connections as it takes.","fix":"Try again."}'
+_FULL: Final = (
+    b'{"error":"refused","message":"Too many connections are open: the server accepts at most %d connections.",'
+    b'"fix":"Try again in a few seconds."}' % MAX_WORKSHOP_CONNECTIONS
+)
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\n"
     b"content-length: %d\r\nconnection: close\r\n\r\n%b" % (len(_FULL), _FULL)

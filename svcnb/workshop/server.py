@@ -46,7 +46,7 @@ UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 422, 429, 502
 
 
 class Order(BaseModel):
-    """Body of a command of the instructor for one learner."""
+    """Body of an instructor's command for one learner."""
 
     label: str = Field("", max_length=200)
     email: str = Field("", max_length=200)

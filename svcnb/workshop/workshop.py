@@ -142,7 +142,9 @@ class Workshop(Checked):
     def start_lesson(
         self, name: str, lesson: str, settings: dict[str, Any], *, notebook: str = "", resume: bool = False
     ) -> EmulatorControl:
-        """Starts a lesson in its own emulator with a new state, like the first cell of the lesson without a workshop.
+        """Starts a lesson in its own emulator with a new state.
+
+        Without a workshop, the first cell of the lesson starts this emulator.
 
         Args:
             name: The learner.

@@ -208,6 +208,11 @@ def test_an_update_of_a_usage_key_keeps_omitted_settings(master) -> None:
     master("keys", "update", key, "--cannot-create-groups", "--name", "walker")
     (listed,) = [each for each in json.loads(master("keys", "list", "--json").stdout) if each["api_key_hash"] == key]
     assert (listed["name"], listed["can_create_groups"]) == ("walker", False)
+    for command in (("update", "--name", "x", "zz"), ("delete", "zz")):
+        unknown = master("keys", *command)
+        assert unknown.returncode == ExitCode.USAGE
+        assert "expected 0x followed by 64 hex digits" in unknown.stderr
+        assert "zz" not in unknown.stderr
     refused = master("keys", "update", key)
     assert refused.returncode == ExitCode.USAGE
     assert "no change was passed" in refused.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -59,19 +60,35 @@ def test_a_webhook_is_created_and_its_runs_are_listed(told, emulator: Emulator, 
 def test_the_error_of_a_failed_creation_names_the_objects_that_were_paid_for(told, tmp_path: Path) -> None:
     file = tmp_path / "action.js"
     file.write_text(SOURCE)
-    refused = told("triggers", "create", "late", str(file), "--kind", "chain_event").stderr
+    config = '{"chain": "moon", "contract_address": "0x%s", "event_signature": "A()"}' % ("12" * 20)
+    refused = told("triggers", "create", "late", str(file), "--kind", "chain_event", "--config", config).stderr
     assert "already created and paid for group 1 ('trigger late') and usage key 'trigger late'." in refused
     assert "Nothing was charged" not in refused
 
 
-def test_an_invalid_schedule_costs_nothing(told, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("--kind schedule", "--cron '0 9 * * *'"),
+        ("--kind schedule --config {}", "--cron '0 9 * * *'"),
+        ("--kind schedule --cron zz", "'zz'"),
+        ("--kind schedule --cron '* * * * * *'", "within 1 s"),
+        ("--kind chain_event", "--config"),
+        ('--kind chain_event --config \'{"chain": "base"}\'', "contract_address"),
+        ("--cron '0 9 * * *'", "--kind schedule"),
+        ("--kind schedule --cron '0 9 * * *' --config {}", "--config"),
+    ],
+)
+def test_wrong_settings_are_an_error_before_anything_is_created(
+    told, tmp_path: Path, options: str, reason: str
+) -> None:
     file = tmp_path / "action.js"
     file.write_text(SOURCE)
-    for schedule in ([], ["--cron", "* * * * * *"], ["--cron", "nonsense"]):
-        refused = told("triggers", "create", "late", str(file), "--kind", "schedule", *schedule)
-        assert refused.returncode == ExitCode.USAGE
-        assert "paid for" not in refused.stderr
-    assert json.loads(told("groups", "list", "--json").stdout) == []
+    refused = told("triggers", "create", "late", str(file), *shlex.split(options))
+    assert refused.returncode == ExitCode.USAGE
+    assert reason in refused.stderr
+    assert "paid for" not in refused.stderr
+    assert told("groups", "list", "--quiet").stdout + told("keys", "list", "--quiet").stdout == ""
 
 
 def test_the_error_for_an_invalid_schedule_explains_it(told, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from types import SimpleNamespace as Some
 from typing import Any, Final
@@ -17,7 +18,15 @@ from svcnb.client.models.explanation import Explanation, ExplanationWarning
 from svcnb.client.models.runs import Run
 from svcnb.client.models.triggers import TriggerRun
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.toolkit.exercises import EXERCISES, Exercise, check
+from svcnb.toolkit.exercises import (
+    EXERCISES,
+    Exercise,
+    actions_and_cids,
+    check,
+    convert_and_transfer,
+    keys,
+    typed_data,
+)
 from svcnb.toolkit.exercises.actions_and_cids import TEMPLATE_CID
 
 ADA, GRACE = (Account.from_key(svcnb.practice_key(number)) for number in (1, 2))
@@ -534,6 +543,21 @@ def test_three_dots_mean_that_there_is_no_answer() -> None:
     assert repr(check("primer.who", ...)) == (
         "Not yet: replace the three dots with your answer, then run this cell again."
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "truth"),
+    [
+        ("keys.who", keys.WHO),
+        ("typed-data.changes", typed_data.CHANGES),
+        ("convert-and-transfer.after", convert_and_transfer.AFTER),
+        ("cids.changes", actions_and_cids.CHANGES),
+    ],
+)
+def test_the_hint_for_one_missing_sentence_is_in_the_singular(name: str, truth: dict[str, bool]) -> None:
+    right = [text for text, holds in truth.items() if holds]
+    assert re.match(r"1 more \w+[^s] on the list (is|changes|still works)\b", check(name, right[1:]).words)
+    assert re.match(r"\d more \w+s on the list (are|change|still work)\b", check(name, []).words)
 
 
 def test_the_error_for_an_unknown_exercise_lists_the_exercises() -> None:

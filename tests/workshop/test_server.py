@@ -212,6 +212,7 @@ def test_an_excess_connection_receives_503_without_effect_on_others(
                 answer += chunk
     assert answer.startswith(b"HTTP/1.1 503 ")
     assert b"retry-after: 1" in answer
+    assert b"at most 500 connections" in answer
     while ask(f"{server.url}/health")[0] != 200:
         time.sleep(0.05)
 

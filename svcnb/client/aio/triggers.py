@@ -174,8 +174,7 @@ class AsyncTriggersClient(TriggersSettings):
     ) -> Trigger:
         """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
 
-        The call costs two cents. The client sends the key only to the triggers service. If a step fails, the error's
-        hint lists the objects that already exist.
+        This costs two cents. Only the triggers service receives the key. An error's hint lists the created objects.
 
         Args:
             service: A client with the account's master key.
@@ -188,6 +187,7 @@ class AsyncTriggersClient(TriggersSettings):
 
         Raises:
             Forbidden: The client's key is not the account's master key.
+            InvalidArgument: A required setting is missing or invalid. The client created nothing.
         """
         given = dict(config or {})
         return await service._session.drive(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.triggers import CronPreview, EventPreview
 from svcnb.protocol.cron import Cron
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.event_signature import Event
+from svcnb.protocol.hashes import normal_address
 
 T = TypeVar("T")
 
@@ -38,6 +39,33 @@ def chain_config(
     if start_block is not None:
         config["start_block"] = start_block
     return config
+
+
+def check(kind: str, config: Mapping[str, Any]) -> None:
+    """Checks the settings that a kind of trigger requires, before the client creates and pays for anything.
+
+    Raises:
+        InvalidArgument: A required setting is missing, or a schedule, an address or an event signature is invalid.
+    """
+    if kind == "schedule":
+        if not config.get("cron"):
+            raise InvalidArgument(
+                'the config of a schedule has no "cron"',
+                hint='Add "cron" to config, for example {"cron": "0 9 * * *"}.',
+            )
+        _checked(Cron, config["cron"])
+    if kind == "chain_event":
+        given: dict[str, Any] = {"contract_address": config.get("address")} | dict(config)
+        if absent := [name for name in _CHAIN_FIELDS if not isinstance(given.get(name), str)]:
+            raise InvalidArgument(
+                f"the config of a chain event needs a string for {' and '.join(absent)}",
+                hint=f"Add {', '.join(_CHAIN_FIELDS)} to config.",
+            )
+        _checked(normal_address, given["contract_address"])
+        _checked(Event.parse, given["event_signature"])
+
+
+_CHAIN_FIELDS: Final = ("chain", "contract_address", "event_signature")
 
 
 def preview_cron(text: str, after: float, count: int) -> CronPreview:

@@ -20,9 +20,8 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.references import ActionRef, source_or_cid
 from svcnb.client.request import failure
-from svcnb.client.resources import group_flows, usage_key_flows
+from svcnb.client.resources import group_flows, trigger_configs, usage_key_flows
 from svcnb.client.resources.reading import model, models, nothing
-from svcnb.client.resources.trigger_configs import schedule_config
 from svcnb.client.secret import Secret
 from svcnb.protocol.limits import (
     MAX_TRIGGERS_TOKEN,
@@ -216,14 +215,7 @@ def create_for(
 ) -> Flow[Trigger]:
     """Creates a group that permits the action, a key that can only execute in this group, and the trigger."""
     body_of(action, "checked before anything is created", kind, name=name, **members)
-    if kind == "schedule":
-        cron = (members.get("config") or {}).get("cron")
-        if not isinstance(cron, str):
-            raise InvalidArgument(
-                "the schedule of the trigger is missing",
-                hint="Pass a cron expression with --cron, or in Python in config, for example '*/5 * * * *'.",
-            )
-        schedule_config(cron)
+    trigger_configs.check(kind, members["config"])
     group = yield from group_flows.create(f"trigger {name}", "Created for a trigger.", [action], wallets)
     made = f"group {group.id} ({group.name!r})"
     try:

@@ -11,6 +11,7 @@ from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import KeyRef, group_ids, is_name, key_hash, key_reference
 from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, models, nothing
 from svcnb.protocol.hashes import api_key_hash
+from svcnb.protocol.wire.values import looks_like_hash
 
 _LISTS = ("manage_ipfs_ids_in_groups", "add_pkp_to_groups", "remove_pkp_from_groups", "execute_in_groups")
 
@@ -102,8 +103,12 @@ def listing() -> Flow[Listing[UsageKey]]:
 def get(key: KeyRef) -> Flow[UsageKey]:
     """Reads one usage key."""
     hashed = key_hash(key)
+    if isinstance(key, UsageKey) or looks_like_hash(key_reference(key)):
+        what = f"usage key with the hash {hashed}"
+    else:
+        what = f"usage key with the text that was passed (its hash is {hashed})"
     missing = absent(
-        f"usage key with the hash {hashed}",
+        what,
         "Use a key from svc.usage_keys.list(). A deleted key cannot be restored.",
     )
     return find(page, lambda item: item.api_key_hash == hashed, missing)

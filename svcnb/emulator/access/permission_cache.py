@@ -208,12 +208,12 @@ class PermissionCache:
         except ContractRevert:
             return 0  # the wallet belongs to another account
 
-    def forget(self) -> None:
-        """Clears the cache. Call this method after the whole state was replaced."""
+    def clear(self) -> None:
+        """Clears the cache. Call this method after a replacement of the whole state."""
         self._version += 1
         self._answers.clear()
         self._callers.clear()
-        self._delay.forget()
+        self._delay.clear()
 
     # --- requests -----------------------------------------------------------------------------------------------
 
@@ -243,7 +243,7 @@ class PermissionCache:
 
     def _changed(self, event: ChainEvent) -> None:
         if event.name == RESET:
-            self.forget()
+            self.clear()
             return
         # Requests that started before this event can return stale data, so do not cache their results.
         self._version += 1
@@ -291,7 +291,8 @@ class GrantDelay:
     """Record of the blocks whose grants have not taken effect yet.
 
     The permission cache checks each permission twice: for the newest block, and for the last block whose grants are all
-    in effect. Both must allow the operation. Grants therefore take effect after the delay, and removals immediately.
+    in effect. The key needs the permission in both blocks. Grants therefore take effect after the delay, and removals
+    immediately.
 
     Args:
         delay_ms: Milliseconds until a grant takes effect. 0 means immediately.
@@ -316,8 +317,8 @@ class GrantDelay:
             wait = self._delay_s + random.uniform(0, self._jitter_s)  # noqa: S311 - a delay is not secret
             self._late[block] = max(self._late.get(block, 0.0), self._clock() + wait)
 
-    def forget(self) -> None:
-        """Makes all grants take effect."""
+    def clear(self) -> None:
+        """Makes all delayed grants take effect immediately."""
         self._late.clear()
 
     def last_effective_block(self) -> int | None:

@@ -44,7 +44,7 @@ class Accounts:
         ledger: Ledger, which adds starter credits.
         access: Authentication, which resolves keys.
         faults: Injected faults of the chain.
-        store: The database. Servers that share it count new accounts in it.
+        store: The database, which counts new accounts for all servers that share it.
         settings: Settings with the starter credits and the rate limit for new accounts per address.
     """
 

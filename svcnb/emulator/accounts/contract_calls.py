@@ -128,8 +128,8 @@ def require_master(caller: Caller) -> None:
 def require_owner(caller: Caller) -> None:
     """Rejects usage keys and all keys of a ChainSecured account, where only the admin wallet can write.
 
-    The contract also rejects both. Use this function for calls that begin with a lookup. The service must check the
-    permission before it checks whether an object exists (docs/service/permissions.md#permission-of-each-endpoint).
+    The contract also rejects these keys. Use this function for calls that begin with a lookup. The service must check
+    the permission before it checks whether an object exists (docs/service/permissions.md#permission-of-each-endpoint).
 
     Raises:
         EndpointFailure: 403 if the key is not the account key of a managed account.

@@ -60,9 +60,9 @@ class Groups:
         return AddGroupResponse(group_id=str(group_id))
 
     async def update_group(self, call: Call, body: UpdateGroupRequest) -> Success:
-        """Replaces the name, the description and both lists of a group. An omitted list becomes empty.
+        """Replaces the name, description, permitted actions and permitted wallets of a group.
 
-        The call requires the account key.
+        If the request omits a list, the list becomes empty. The call requires the account key.
         """
         require_owner(call.caller)
         await self._contract.write(

@@ -99,7 +99,7 @@ _INSERT: Final = inserting("executions", Execution._fields)
 
 
 class RunLog:
-    """Writer of executions, which works in the background. Readers wait for pending writes, but callers do not.
+    """Record of executions, written in the background. `add` returns before the write, but reads wait for it.
 
     Args:
         store: The database.

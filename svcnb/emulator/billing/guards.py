@@ -1,4 +1,4 @@
-"""Billing guards, which check the credit for a call, the access to credits and payments, and whether billing works."""
+"""Billing guards, which check the credit for a call, the access to credits and payments, and whether billing is on."""
 
 from __future__ import annotations
 

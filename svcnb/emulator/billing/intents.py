@@ -100,7 +100,7 @@ class Intent(NamedTuple):
         """Returns the payment after an attempt to pay it.
 
         Args:
-            outcome: The resulting status. A payment stays in ``processing`` until the next call of this method.
+            outcome: The resulting status. ``processing`` lasts until the next attempt.
             method: The payment method, or None to keep the chosen one.
             now: Current time, in Unix seconds.
             delay_s: Seconds of processing before the outcome.

@@ -233,7 +233,7 @@ class Processor:
 
         Args:
             intent_id: Id of the payment.
-            outcome: ``succeeded``, ``failed``, or ``processing`` (until the next call).
+            outcome: ``succeeded``, ``failed``, or ``processing`` (until the next call of this method).
             delay_ms: Milliseconds of processing before the outcome, by the emulator's clock.
 
         Raises:
@@ -267,7 +267,10 @@ class Processor:
                 # Raise the same error in both cases, so that a caller without the secret cannot find out whether a
                 # payment exists.
                 raise ProcessorRefusal(
-                    404, "resource_missing", (f"The client secret does not match the payment {intent_id}.")
+                    404,
+                    "resource_missing",
+                    f"The client secret does not match the payment {intent_id[:80]!r}. Send both values from "
+                    "create_payment_intent.",
                 )
             changed = change(intent)
             if changed is not intent:

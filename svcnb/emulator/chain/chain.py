@@ -116,7 +116,7 @@ class Chain:
             raise
 
     async def restart(self, between: Callable[[], Awaitable[object]]) -> None:
-        """Stops the built-in chain and starts a new one. Listeners receive a reset.
+        """Stops the built-in chain and starts a new one. Listeners receive the event `RESET`.
 
         Args:
             between: Coroutine function to call between the stop and the start.
@@ -125,7 +125,7 @@ class Chain:
             Unsupported: The chain is not the built-in chain.
         """
         if self._settings.chain_rpc is not None:
-            raise Unsupported("cannot reset a chain that the emulator did not start")
+            raise Unsupported("the emulator cannot reset an external chain")
         await self.stop()
         await between()
         self._forget_nonces()
@@ -279,7 +279,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. Writes accepted transactions to the journal before it sends them.
+        """Handles a JSON-RPC request or batch. Writes accepted transactions to the journal before the node gets them.
 
         Args:
             body: Parsed body of the request.
@@ -313,9 +313,9 @@ class Chain:
         return await self._chain.export_snapshot()
 
     async def import_snapshot(self, data: bytes) -> None:
-        """Restores a snapshot from `export_snapshot`, in the node and in the journal. Listeners receive a reset.
+        """Restores a snapshot from `export_snapshot`, in the node and in the journal.
 
-        Before this call, the caller can also restore the database to the same moment. This step is optional.
+        Listeners receive the event `RESET`. The caller can first restore the database to the same moment.
 
         Raises:
             SnapshotUnusable: The bytes are not a snapshot of this chain. The chain is unchanged.

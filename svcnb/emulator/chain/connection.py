@@ -102,7 +102,7 @@ class StreamConnection:
         except TimeoutError as error:
             raise ChainUnavailable(f"the node did not respond to {method} within {RPC_TIMEOUT_S:.0f} s") from error
         except OSError as error:
-            raise ConnectionLost(f"the node has stopped: {error}") from error
+            raise ConnectionLost(f"the node has stopped ({error})") from error
         finally:
             self._waiting.pop(number, None)
 
@@ -136,7 +136,7 @@ class StreamConnection:
         except (OSError, ValueError) as error:
             reason = str(error)
         finally:
-            self._lost = ConnectionLost(f"the node has stopped: {reason}")
+            self._lost = ConnectionLost(f"the node has stopped ({reason})")
             for asked in self._waiting.values():
                 if not asked.answer.done():
                     asked.answer.set_exception(self._lost)

@@ -134,7 +134,7 @@ class Relay:
         try:
             return function.decode_result(abi, result)
         except AbiError as error:
-            raise ChainUnavailable(f"{function.name}: the response cannot be decoded: {error.message}") from error
+            raise ChainUnavailable(f"the response of {function.name} cannot be decoded ({error.message})") from error
 
     async def write_together(self, to: str, calls: Sequence[tuple[Function, tuple[Any, ...]]]) -> None:
         """Sends several related managed writes, and waits for their blocks.
@@ -206,7 +206,7 @@ class Relay:
         def ended(task: asyncio.Task[T]) -> None:
             self._under_way.discard(task)
             self._free.append(payer)
-            self._turns.give_back(account)
+            self._turns.release(account)
             if not task.cancelled():
                 task.exception()  # this marks the error as retrieved, because the caller may have disconnected
 

@@ -85,7 +85,8 @@ class RemoteChain:
                     wait = min(2 * wait, _LONGEST_WAIT_S)
         except TimeoutError as error:
             raise ChainUnavailable(
-                f"transaction {sent} was not included in a block within {_RECEIPT_S:.0f} s"
+                f"transaction {sent} was not included in a block within {_RECEIPT_S:.0f} s; check it before "
+                "you try again"
             ) from error
         await self.on_receipt(receipt)
         found: dict[str, Any] = receipt
@@ -120,9 +121,7 @@ class RemoteChain:
         Raises:
             Unsupported: The chain is external.
         """
-        raise Unsupported(
-            "the emulator cannot create ether on this chain: use the chain's faucet, or the built-in chain"
-        )
+        raise Unsupported("the emulator cannot create ether on an external chain: use the faucet of that chain")
 
     async def export_snapshot(self) -> bytes:
         """Always raises an error, because an external chain does not support this operation.
@@ -130,7 +129,7 @@ class RemoteChain:
         Raises:
             Unsupported: The chain is external.
         """
-        raise Unsupported("this chain cannot be saved: snapshots need the built-in chain (omit --chain-rpc)")
+        raise Unsupported("the emulator cannot save a snapshot of an external chain")
 
     async def import_snapshot(self, _data: bytes) -> None:
         """Always raises an error, because an external chain does not support this operation.
@@ -138,4 +137,4 @@ class RemoteChain:
         Raises:
             Unsupported: The chain is external.
         """
-        raise Unsupported("this chain cannot be restored: snapshots need the built-in chain (omit --chain-rpc)")
+        raise Unsupported("the emulator cannot restore a snapshot of an external chain")

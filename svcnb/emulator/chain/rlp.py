@@ -54,7 +54,8 @@ def read_number(item: Item, bits: int = 256) -> int:
         RlpError: The item is a list, has leading zeros, or has more than ``bits`` bits.
     """
     if not isinstance(item, bytes) or item[:1] == b"\0" or len(item) * 8 > bits:
-        raise RlpError(f"the item is not a number of at most {bits} bits")
+        given = "0x" + item[:40].hex() if isinstance(item, bytes) else "a list"
+        raise RlpError(f"expected a number of at most {bits} bits without leading zeros, got {given}")
     return int.from_bytes(item, "big")
 
 

@@ -235,7 +235,7 @@ class BodyBudget:
         try:
             await self._app(scope, counted, send)
         finally:
-            self._give_back(caller, taken)
+            self._release(caller, taken)
 
     def _take(self, caller: int, size: int) -> None:
         if self._all + size > self._total:
@@ -251,7 +251,7 @@ class BodyBudget:
         self._held[caller] += size
         self._all += size
 
-    def _give_back(self, caller: int, size: int) -> None:
+    def _release(self, caller: int, size: int) -> None:
         self._all -= size
         self._held[caller] -= size
         if self._held[caller] <= 0:

@@ -1,4 +1,4 @@
-"""Middleware around the router, which adds request ids, cross-origin headers, and a JSON body to every error.
+"""Middleware around the router. It adds request ids and cross-origin headers, and converts errors to JSON bodies.
 
 Starlette's CORS middleware is not sufficient. It has one set of rules for all paths, but public paths need different
 rules. It also passes requests from pages of other origins to the endpoint, instead of rejecting them.

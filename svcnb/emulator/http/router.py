@@ -66,7 +66,7 @@ class Dispatcher:
 
     Args:
         forgiven: Record of accepted requests that the live service rejects.
-        exact_types: Whether to reject such requests.
+        exact_types: Whether to reject the requests that the live service rejects.
         max_body_bytes: Maximum size of a body, in bytes.
     """
 

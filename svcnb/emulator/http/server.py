@@ -64,7 +64,7 @@ class Server:
             await asyncio.wait(tasks, timeout=_GRACE_S)
 
     def stop(self) -> None:
-        """Waits a few seconds for requests in progress, responds to the others with 503, and ends `run`."""
+        """Waits a few seconds for requests in progress, then ends them with 503, and ends `run`."""
         self._app.stopping = True
         if self._server.should_exit:
             self._server.force_exit = True

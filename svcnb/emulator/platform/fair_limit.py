@@ -13,12 +13,12 @@ class LimitReached(Exception):
 
 
 class FairLimit:
-    """Fair semaphore. An account cannot exceed its maximum, and the account with the smallest amount is next.
+    """Fair semaphore. Each account has a maximum. The waiting account that uses the least is next.
 
     Args:
         total: The total amount.
         per_account: Maximum amount of one account.
-        reserved: Part of the total amount that only accounts without any amount can acquire.
+        reserved: Part of the total amount that only accounts that use nothing can acquire.
         wait_s: Seconds that `take` waits before it raises `LimitReached`. None means no limit.
     """
 
@@ -45,7 +45,7 @@ class FairLimit:
         return self._held[account]
 
     async def take(self, account: str, amount: int = 1) -> None:
-        """Waits until an amount is available, and acquires it. Release the same amount with `give_back`.
+        """Waits until an amount is available, and acquires it. Release the same amount with `release`.
 
         The method reduces an amount above the account's maximum to the maximum.
 
@@ -66,12 +66,12 @@ class FairLimit:
             if entry in self._line:
                 self._line.remove(entry)
             elif turn.done() and not turn.cancelled():
-                self.give_back(account, amount)  # the caller acquired the amount, and was then cancelled
+                self.release(account, amount)  # the caller acquired the amount, and was then cancelled
             if isinstance(error, TimeoutError):
                 raise LimitReached(f"no capacity became available within {self._wait_s or 0:g} seconds") from None
             raise
 
-    def give_back(self, account: str, amount: int = 1) -> None:
+    def release(self, account: str, amount: int = 1) -> None:
         """Releases an amount that `take` acquired."""
         self._held[account] -= min(amount, self._per_account)
         if self._held[account] <= 0:
@@ -93,7 +93,7 @@ class FairLimit:
         try:
             yield
         finally:
-            self.give_back(account, amount)
+            self.release(account, amount)
 
     def _is_free(self, account: str, amount: int) -> bool:
         has = self._held[account]

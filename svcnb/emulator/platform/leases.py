@@ -47,7 +47,7 @@ def take(connection: Connection, name: str) -> bool:
     return True
 
 
-def give_back(connection: Connection, name: str) -> None:
+def release(connection: Connection, name: str) -> None:
     """Releases a lease if this server still has it."""
     if (me := connection.session) is not None:
         connection.run("DELETE FROM leases WHERE name = :name AND holder = :me", name=name, me=me)
@@ -69,4 +69,4 @@ async def held(store: Store, name: str) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await store.run(lambda connection: give_back(connection, name))
+        await store.run(lambda connection: release(connection, name))

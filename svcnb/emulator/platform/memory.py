@@ -43,7 +43,7 @@ def configure_allocator() -> None:
         library.mallopt(_M_ARENA_MAX, _ARENAS)
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Releases freed memory immediately. The call takes milliseconds and does not block other threads."""
     library = _library()
     if library is not None:
@@ -66,7 +66,7 @@ class MemoryKeeper:
         is_busy: Callable[[], bool] = lambda: False,
         *,
         resident: Callable[[], int | None] | None = None,
-        release: Callable[[], None] = give_back,
+        release: Callable[[], None] = release_memory,
         look_s: float = LOOK_S,
     ) -> None:
         self._is_busy = is_busy

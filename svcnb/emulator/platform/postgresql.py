@@ -34,7 +34,7 @@ _VALUE: Final = re.compile(r"('(?:[^']|'')*')|(?<![:\w]):([a-z_]\w*)")
 
 
 class PostgresConnection(Connection):
-    """Connection to a PostgreSQL database. Transactions of all its servers run in sequence, as with SQLite.
+    """Connection to a PostgreSQL database. The transactions of all servers that share it run in sequence.
 
     Args:
         url: ``postgresql://user:password@host/name``.

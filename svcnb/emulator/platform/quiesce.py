@@ -1,4 +1,4 @@
-"""Lock for the replacement of the whole state, which counts requests in progress and records the last one."""
+"""Lock for the replacement of the whole state. It counts requests in progress, and records when the last one ended."""
 
 from __future__ import annotations
 

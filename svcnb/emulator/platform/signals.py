@@ -45,7 +45,7 @@ class Signals:
             self._on(number, stop)
 
     def wait_for_stop(self) -> None:
-        """Ignores SIGTERM during the stop, so that a second one cannot interrupt it. SIGINT can still interrupt it."""
+        """Ignores SIGTERM during the stop, so that a second signal cannot interrupt it. SIGINT still can."""
         self._on(signal.SIGTERM, lambda: None)
         with _where_possible():
             self._loop.remove_signal_handler(signal.SIGINT)

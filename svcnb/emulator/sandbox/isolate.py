@@ -192,7 +192,7 @@ class Isolate(asyncio.Protocol):
             self._aside = False
             self._host.bring_back(self._process)
 
-    def deafen(self) -> None:
+    def ignore_output(self) -> None:
         """Ignores all later output of the isolate, and its exit."""
         self._on_data = self._on_lost = None
         self.pause()

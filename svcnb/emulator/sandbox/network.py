@@ -116,7 +116,9 @@ class Network:
             raise _refused(f"the scheme {parts.scheme!r} is not supported: use http or https")
         policy, recording = self.policy, self._recording  # the policy and the recording can change during the request
         if policy == "deny":
-            raise _refused("outbound requests are disabled: start the emulator with a network policy other than 'deny'")
+            raise _refused(
+                "outbound requests are disabled: start the emulator with --network-policy allow (SVC_NETWORK_POLICY)"
+            )
         if policy == "replay" and recording is not None:
             # The recording compares requests including their bodies.
             is_long = request.body is not None and len(request.body) > LARGE_BYTES
@@ -132,8 +134,8 @@ class Network:
             try:
                 await recording.add(request, response)
             except RecordingError as error:
-                for give_back in response.held:
-                    give_back()
+                for release in response.held:
+                    release()
                 raise _refused(str(error)) from None
         return response
 
@@ -202,10 +204,10 @@ class Network:
                 if not held and len(data) > SMALL_ANSWER_BYTES:
                     amount = _announced(response, max_bytes)
                     await self._held.take(account, amount)
-                    held = (_once(partial(self._held.give_back, account, amount)),)
+                    held = (_once(partial(self._held.release, account, amount)),)
         except BaseException:
-            for give_back in held:
-                give_back()
+            for release in held:
+                release()
             data = bytearray()  # the error refers to this frame and can exist for a long time
             raise
         return data if held else bytes(data), held

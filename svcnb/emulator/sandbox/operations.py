@@ -49,8 +49,8 @@ class Operations:
     def release(self) -> None:
         """Releases the memory budget of results that the isolate has received or will never receive."""
         held, self._held = self._held, ()
-        for give_back in held:
-            give_back()
+        for release in held:
+            release()
 
     async def answer(self, kind: str, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes | bytearray]:
         """Executes one operation.

@@ -99,7 +99,7 @@ class PageIsolate:
         self._on_data = self._on_lost = None
         self._held = None
 
-    def deafen(self) -> None:
+    def ignore_output(self) -> None:
         """Ignores all later output of the worker."""
         self.rest()
 

@@ -175,7 +175,7 @@ class PooledEngine(ABC):
                 if self._reuse:
                     isolate.step_aside()  # until the end of its run, because a higher niceness is permanent
                 else:
-                    session.give_way(aside=True)
+                    session.lower_priority(aside=True)
             await session.begin(source, params)
             # The isolate is already working while the following code runs.
             self._sessions.add(session)
@@ -199,7 +199,7 @@ class PooledEngine(ABC):
                 session.check_memory()
                 session.check_processor()
                 if session.elapsed_s > self._brief_s:
-                    session.give_way(aside=self._shares.greedy(session.account))
+                    session.lower_priority(aside=self._shares.greedy(session.account))
 
     async def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         bundles = await asyncio.to_thread(self._read_bundles)

@@ -153,8 +153,8 @@ class RepeatableHost:
         """Cancels unfinished requests. Call this method after both attempts have ended."""
         for entry in self._entries:
             entry.work.cancel()
-        for give_back in (*self._held, *(each for entry in self._entries for each in entry.held)):
-            give_back()
+        for release in (*self._held, *(each for entry in self._entries for each in entry.held)):
+            release()
         # Errors and this host refer to each other. Without this step, their data would stay in memory until the next
         # garbage collection.
         self._entries.clear()

@@ -139,7 +139,7 @@ class Session:
         if not self.answered:
             self._fail("timeout", timeout_text(self._limits))
 
-    def give_way(self, *, aside: bool = False) -> None:
+    def lower_priority(self, *, aside: bool = False) -> None:
         """Lowers the priority below that of new runs, of spare processes that start, and of the service itself.
 
         Only the first call has an effect.

@@ -125,7 +125,7 @@ class V8Engine(PooledEngine):
         if self._stopped or outcome is None or not outcome.ok:
             isolate.close()
             return
-        isolate.deafen()
+        isolate.ignore_output()
         self._ending[isolate] = asyncio.get_running_loop().call_later(_FAREWELL_S, self._bury, isolate)
 
     def _bury(self, isolate: Isolate) -> None:

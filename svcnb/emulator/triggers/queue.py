@@ -256,7 +256,7 @@ class RunQueues:
             self._empty(connection, ended)
         step = self._next(connection, trigger_id, now) if self._open else None
         if step is None:
-            leases.give_back(connection, _lease(trigger_id))
+            leases.release(connection, _lease(trigger_id))
         return step
 
     def _next(self, connection: Connection, trigger_id: str, now: float) -> _Claimed | _Waiting | None:

@@ -96,7 +96,7 @@ class Ask:
         try:
             return await read_json(data)
         except ValueError as error:
-            raise bad("invalid_json", f"the body is not valid JSON: {error}") from None
+            raise bad("invalid_json", f"the body is not valid JSON ({error}): send UTF-8 JSON") from None
 
 
 Handler = Callable[[Ask], Awaitable[Response]]

@@ -24,7 +24,7 @@ class Ended:
 def settle_or_lose(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
     """Records the result of a run. If the database rejects the result, records ``lost`` instead and returns the error.
 
-    The function uses one transaction for both, because the cause of the error might no longer exist in a second one.
+    Both writes use one transaction, because the cause of the error might no longer exist in a second transaction.
     """
     try:
         with connection.savepoint():

@@ -1,4 +1,4 @@
-"""Substitute for tree-sitter, whose Python package has no build for WebAssembly: the same parser from npm.
+"""Substitute for tree-sitter, whose Python package has no build for WebAssembly. It uses the same parser from npm.
 
 The module reads a complete tree from the parser in one step. It contains only the classes that the linter uses.
 """

@@ -29,7 +29,10 @@ def _changes(answer: Any) -> str | None:
     return choose(
         CHANGES,
         answer,
-        missing="{count} more changes on the list change a byte of the source, and therefore the CID.",
+        missing=(
+            "1 more change on the list changes a byte of the source, and therefore the CID.",
+            "{count} more changes on the list change a byte of the source, and therefore the CID.",
+        ),
         extra="{one!r} does not change any byte of the source.",
     )
 

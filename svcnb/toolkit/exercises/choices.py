@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping
 EXPECTED = 'a set of sentences copied from the list, for example {"this one", "and this one"}'
 
 
-def choose(truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: str, extra: str) -> str | None:
+def choose(
+    truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: tuple[str, str], extra: str
+) -> str | None:
     """Compares a choice with the correct one. The hint never contains the solution.
 
     Args:
         truth: All sentences, and whether each one belongs to the choice.
         answer: The chosen sentences.
-        missing: Hint for missing sentences. Their number replaces ``{count}``.
+        missing: Hints for one missing sentence and for several. Their number replaces ``{count}``.
         extra: Hint for a sentence that does not belong to the choice. That sentence replaces ``{one}``.
 
     Returns:
@@ -26,5 +28,5 @@ def choose(truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: s
     if wrong := given - right:
         return extra.format(one=min(wrong))
     if left := right - given:
-        return missing.format(count=len(left))
+        return missing[len(left) > 1].format(count=len(left))
     return None

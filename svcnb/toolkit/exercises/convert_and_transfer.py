@@ -23,7 +23,7 @@ def _after(answer: Any) -> str | None:
     return choose(
         AFTER,
         answer,
-        missing="{count} more operations on the list still work.",
+        missing=("1 more operation on the list still works.", "{count} more operations on the list still work."),
         extra="{one!r} changes the account, and the old account key cannot change anything after the conversion.",
     )
 

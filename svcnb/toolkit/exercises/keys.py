@@ -23,7 +23,7 @@ def _who(answer: Any) -> str | None:
     return choose(
         WHO,
         answer,
-        missing="{count} more sentences on the list are true.",
+        missing=("1 more sentence on the list is true.", "{count} more sentences on the list are true."),
         extra=(
             "{one!r} is false: access to a wallet's key depends on groups, but an action's "
             "own key depends on its source."

@@ -22,7 +22,10 @@ def _changes(answer: Any) -> str | None:
     return choose(
         CHANGES,
         answer,
-        missing="{count} more changes on the list change the hashed data.",
+        missing=(
+            "1 more change on the list changes the hashed data.",
+            "{count} more changes on the list change the hashed data.",
+        ),
         extra="{one!r} changes only the format of the envelope, not the hashed data.",
     )
 

@@ -18,7 +18,7 @@ async def test_one_account_never_has_more_than_its_part():
     waiting = asyncio.ensure_future(limit.take("greedy"))
     await limit.take("neighbour")
     assert not waiting.done()
-    limit.give_back("greedy")
+    limit.release("greedy")
     await waiting
 
 
@@ -34,8 +34,8 @@ async def test_the_account_with_the_smallest_amount_is_served_first():
 
     tasks = [asyncio.ensure_future(take(account)) for account in ("greedy", "greedy", "neighbour")]
     await asyncio.sleep(0)
-    limit.give_back("greedy")
-    limit.give_back("greedy")
+    limit.release("greedy")
+    limit.release("greedy")
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     assert served[0] == "neighbour"
     for task in tasks:
@@ -47,7 +47,7 @@ async def test_a_timeout_is_an_error_and_acquires_nothing():
     await limit.take("a")
     with pytest.raises(LimitReached, match=r"within 0\.01 seconds"):
         await limit.take("b")
-    limit.give_back("a")
+    limit.release("a")
     assert limit.held == 0
     await limit.take("b")
 
@@ -57,7 +57,7 @@ async def test_a_cancelled_caller_lets_the_next_one_continue():
     await limit.take("a")
     first, second = asyncio.ensure_future(limit.take("b")), asyncio.ensure_future(limit.take("c"))
     await asyncio.sleep(0)
-    limit.give_back("a")
+    limit.release("a")
     first.cancel()
     await second
     assert limit.held == 1

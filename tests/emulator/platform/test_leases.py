@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from svcnb.emulator.platform.leases import give_back, held, take
+from svcnb.emulator.platform.leases import held, release, take
 from svcnb.emulator.platform.store import Store, StoreUnavailable
 
 
@@ -32,9 +32,9 @@ async def test_a_lease_of_one_server_is_not_available_to_another(servers: list[S
     assert not await second.run(taking("thing"))
     assert await second.run(taking("another thing"))
 
-    await second.run(partial(give_back, name="thing"))  # the server cannot release the lease of another server
+    await second.run(partial(release, name="thing"))  # the server cannot release the lease of another server
     assert not await second.run(taking("thing"))
-    await first.run(partial(give_back, name="thing"))
+    await first.run(partial(release, name="thing"))
     assert await second.run(taking("thing"))
 
 

@@ -128,10 +128,10 @@ async def test_large_responses_have_a_memory_budget_that_is_released():
         assert not second.done()
         assert network.held_bytes == 2 * LARGE
         for held in (first, neighbour):
-            for give_back in (*held.held, *held.held):
-                give_back()
-        for give_back in (await second).held:
-            give_back()
+            for release in (*held.held, *held.held):
+                release()
+        for release in (await second).held:
+            release()
         assert network.held_bytes == 0
         await network.close()
 

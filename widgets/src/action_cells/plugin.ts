@@ -22,7 +22,7 @@ interface Languages {
   getLanguage(name: string): Promise<{ support?: Language.LanguageSupport } | null>;
 }
 
-/** Modules of the front end from which it creates its editors. */
+/** Modules from which the front end creates its editors. */
 export interface Shared {
   state: typeof State;
   view: typeof View;

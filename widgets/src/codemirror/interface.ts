@@ -2,9 +2,9 @@
 
 /** Mark at a position in the text: a finding of the linter, or the position where a run failed. */
 export interface Mark {
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
-  /** From 1. */
+  /** Counted from 1. */
   column: number;
   severity: "error" | "warning";
   message: string;
@@ -16,7 +16,7 @@ export interface Name {
   name: string;
   /** Text after the name in the list, such as the arguments. */
   detail?: string;
-  /** A sentence. */
+  /** Description in one sentence. */
   says?: string;
   /** Text to insert. By default, the name. */
   insert?: string;

@@ -150,7 +150,7 @@ export class Panel {
     this.onChanges.push(heard);
   }
 
-  /** Calls `read` after one of these changes. If the panel is not visible, calls it when the panel is visible again. */
+  /** Calls `read` after one of the given changes, or as soon as the panel is visible again. */
   rereads(changes: Change[], read: () => void): void {
     let due = false;
     const go = () => {

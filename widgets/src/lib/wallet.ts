@@ -70,7 +70,7 @@ export async function connect({ name, provider }: Wallet): Promise<string> {
 }
 
 /**
- * Ensures that the wallet uses a chain. Requests that it switches to the chain, and adds a chain that it does not have.
+ * Makes the wallet use a chain. Asks the wallet to switch to the chain, and adds the chain if the wallet lacks it.
  */
 export async function requireChain(wallet: Wallet, chain: Chain): Promise<void> {
   const wanted = `0x${chain.id.toString(16)}`;

@@ -1,1 +1,1 @@
-"""Substitute for py-ecc, which needs a part of Python that browsers lack: only the parts that eth-keyfile uses."""
+"""Substitute for the parts of py-ecc that eth-keyfile uses. py-ecc needs a part of Python that browsers lack."""

@@ -8,8 +8,8 @@
  * In `{[key]: value()}`, V8 converts the key to text before it evaluates the value, and in `list[key] = value()`
  * afterwards. QuickJS does the opposite. The difference is visible only if the key is an object. The rewritten source
  * passes such a key to a function that traps on objects, `{[$$key(key,$$key)]: value()}`. The engines also differ in
- * how often they convert a key, which shows if the conversion has effects. In a source with such a conversion, that
- * function receives all keys.
+ * how often they convert a key, which is visible if the conversion has effects. In a source with such a conversion,
+ * that function receives all keys.
  *
  * The lines of the source do not change. The columns in stacks are those of the original source, and the source text of
  * functions does not contain the inserted code.

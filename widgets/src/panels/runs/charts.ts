@@ -10,7 +10,7 @@ export interface Summary {
   succeeded: number;
   width_s: number;
   buckets: { at: number; succeeded: number; failed: number }[];
-  /** Percentiles with their seconds. The percentile 100 is the longest run. */
+  /** Percentiles, each with its duration in seconds. The percentile 100 is the longest run. */
   latency_s: [number, number][];
   /** Actions with their cost in cents. */
   spend: [string, number][];

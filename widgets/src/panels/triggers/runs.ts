@@ -75,7 +75,7 @@ export function watcher(at: Panel): Watcher {
     timer = setTimeout(() => again(trigger), EVERY_MS);
   };
 
-  /** Reads again while the panel is visible. Shows a failure once. "Refresh" then continues. */
+  /** Reads the runs again while the panel is visible. After a failure, the reads stop until "Refresh". */
   const again = (trigger: Trigger) => {
     waits = !at.visible;
     if (open === trigger && !waits) at.attempt(() => look(trigger));
