@@ -149,7 +149,7 @@ def stop(url: str | None) -> None:
 def clock(
     control: EmulatorControl, *, advance: str | None, freeze: bool, at: str | None, real: bool, as_json: bool
 ) -> None:
-    """Print the emulator's time in Unix seconds. An option changes the time first."""
+    """Print the emulator's time in Unix seconds. If you pass an option, the command first changes the time."""
     if sum((advance is not None, freeze, at is not None, real)) > 1:
         raise click.UsageError("--advance, --freeze, --at and --real are mutually exclusive: pass only one of them.")
     try:

@@ -77,6 +77,25 @@ def _set(values: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
+class KeyHash(click.ParamType[str]):
+    """Hash of a usage key. The error does not show the value, because a user may pass the key itself."""
+
+    name = "hash"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Returns the value if it is a hash."""
+        from svcnb.protocol.wire.values import looks_like_hash
+
+        if not looks_like_hash(value.strip()):
+            self.fail(
+                f"expected 0x followed by 64 hex digits, got {len(value)} characters. To see the hashes of "
+                "the keys, run `svcnb keys list`.",
+                param,
+                ctx,
+            )
+        return value.strip()
+
+
 def read_input(file: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     """Reads a regular file or, if its path is ``-``, standard input.
 

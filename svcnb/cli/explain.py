@@ -8,7 +8,7 @@ import click
 
 from svcnb.cli._advice import repair_commands
 from svcnb.cli._output import examples, output_options, quiet, show
-from svcnb.cli._service import with_service
+from svcnb.cli._service import KeyHash, with_service
 from svcnb.cli.actions import cid_or_file
 from svcnb.exit_codes import ExitCode
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @click.command("explain", epilog=examples("svcnb explain action.js --key-hash 0x5d1c... --wallet 0x93ab..."))
 @click.argument("action")
-@click.option("--key-hash", metavar="HASH", help="Hash of another usage key to explain, from `svcnb keys list`.")
+@click.option(
+    "--key-hash", metavar="HASH", type=KeyHash(), help="Hash of another usage key to explain, from `svcnb keys list`."
+)
 @click.option("--wallet", metavar="ADDRESS", help="Wallet that the action uses.")
 @output_options
 @click.pass_context

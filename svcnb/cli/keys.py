@@ -8,31 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
-from svcnb.cli._service import new_key_file, save_option, tell_secret, with_service
+from svcnb.cli._service import KeyHash, new_key_file, save_option, tell_secret, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
 
 _GROUPS = "number of a group, or 0 for all groups; repeatable"
-
-
-class _Hash(click.ParamType[str]):
-    """Hash of a usage key. The error does not show the value, because a user may pass the key itself."""
-
-    name = "hash"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Returns the value if it is a hash."""
-        from svcnb.protocol.wire.values import looks_like_hash
-
-        if not looks_like_hash(value.strip()):
-            self.fail(
-                f"expected 0x followed by 64 hex digits, got {len(value)} characters. To see the hashes of "
-                "the keys, run `svcnb keys list`.",
-                param,
-                ctx,
-            )
-        return value.strip()
 
 
 @click.group("keys", cls=CommandGroup)
@@ -113,7 +94,7 @@ def create(
 
 
 @command.command("update", epilog=examples("svcnb keys update 0x5d1c... --execute-in-group 1 --execute-in-group 2"))
-@click.argument("key_hash", metavar="HASH", type=_Hash())
+@click.argument("key_hash", metavar="HASH", type=KeyHash())
 @click.option("--name", help="The new name.")
 @click.option("--description", help="The new description.")
 @click.option("--execute-in-group", "execute", multiple=True, help=f"The complete new list: {_GROUPS}.")
@@ -165,7 +146,7 @@ def update(
 
 
 @command.command("delete")
-@click.argument("key_hash", metavar="HASH", type=_Hash())
+@click.argument("key_hash", metavar="HASH", type=KeyHash())
 @with_service
 def delete(service: Client, key_hash: str) -> None:
     """Delete a usage key permanently, by its hash. This costs one cent."""

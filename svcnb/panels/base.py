@@ -85,7 +85,7 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. A kernel in a web page sends JSON text, because an object loses None values."""
+        """Sends a message to all views. In a web page, the kernel sends JSON text, because an object loses None."""
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod

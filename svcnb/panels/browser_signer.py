@@ -41,7 +41,7 @@ class BrowserSigner(Signer):
             from svcnb.panels.signing import SigningPanel
 
             self._panel = SigningPanel()
-            display(self._panel)  # type: ignore[no-untyped-call]  # IPython does not say
+            display(self._panel)  # type: ignore[no-untyped-call]  # IPython has no types for it
         return self._panel
 
     @property

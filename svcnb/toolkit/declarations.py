@@ -14,7 +14,7 @@ FILE_NAME: Final = "action.d.ts"
 
 _HEAD: Final = """\
 // Declarations for actions of the {space} service: types for editors and `tsc --checkJs`.
-// Generated from the table of the runtime; `svcnb types` writes it again.
+// `svcnb types` generates this file from the table of the runtime.
 
 """
 

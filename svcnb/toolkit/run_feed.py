@@ -3,7 +3,7 @@
 A run of this client on an emulator is in two records: the local one and the emulator's. The list contains one entry for
 the run, matched by its request id. A run of a trigger is also in two records, because the emulator records the run
 under its correlation id. If the client repeated a run until a grant took effect, the emulator records all attempts, and
-the list contains only the last one. The list contains a check of a new usage key only if the service charged it.
+the list contains only the last one. The list contains a check of a new usage key only if the service charged for it.
 """
 
 from __future__ import annotations

@@ -208,8 +208,8 @@ def test_an_update_of_a_usage_key_keeps_omitted_settings(master) -> None:
     master("keys", "update", key, "--cannot-create-groups", "--name", "walker")
     (listed,) = [each for each in json.loads(master("keys", "list", "--json").stdout) if each["api_key_hash"] == key]
     assert (listed["name"], listed["can_create_groups"]) == ("walker", False)
-    for command in (("update", "--name", "x", "zz"), ("delete", "zz")):
-        unknown = master("keys", *command)
+    for command in ("keys update --name x zz", "keys delete zz", "explain Qm --key-hash zz"):
+        unknown = master(*command.split())
         assert unknown.returncode == ExitCode.USAGE
         assert "expected 0x followed by 64 hex digits" in unknown.stderr
         assert "zz" not in unknown.stderr

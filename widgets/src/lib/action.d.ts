@@ -1,5 +1,5 @@
 // Declarations for actions of the Svc service: types for editors and `tsc --checkJs`.
-// Generated from the table of the runtime; `svcnb types` writes it again.
+// `svcnb types` generates this file from the table of the runtime.
 
 interface SvcActionFunctions {
   /** The private key of a wallet that the caller's key and this action can use: 0x and 64 hex digits. Counts as one of at most 10 key operations of a run. */

@@ -60,12 +60,12 @@ async function ask(intent: string, secret: string, key: string): Promise<View | 
     });
     return answer.ok ? viewOf(await answer.json() as Intent) : null;
   } catch {
-    return null; // the emulator has stopped or is restarting, so the next turn tries again
+    return null; // the emulator has stopped or is restarting, so the next request tries again
   }
 }
 
 function show(place: HTMLElement, view: View): void {
-  if (place.dataset.state === view.state && place.textContent === view.message) return; // said already
+  if (place.dataset.state === view.state && place.textContent === view.message) return; // already displayed
   place.dataset.state = view.state;
   place.textContent = view.message;
   const heading = document.querySelector("h1");
