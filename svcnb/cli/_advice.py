@@ -50,7 +50,10 @@ _COMMANDS: Final = (
     (r"Pass a key: svc\.explain.*", f"{_KEY}."),
     (r"Check the key: svc\.with_key\(\.\.\.\), or SVC_API_KEY\.", "Check the key in --key-file or SVC_API_KEY."),
     (r"Pass svcnb\.Action\(source\), its CID \(Qm\.\.\.\) or the source text", "Pass a source file or a CID (Qm...)"),
-    (r"Pass a Wallet or its address (\(.*?\))\.(.*) The id of a wallet is not its address\.", r"Pass an address \1.\2"),
+    (
+        r"Pass a Wallet or its address (\([^)]{0,200}\))\.(.{0,200}) The id of a wallet is not its address\.",
+        r"Pass an address \1.\2",
+    ),
     (r"Pass a Group, its number, .*", "Pass the number of a group, for example 7."),
     (r"Pass a signer, or an address: ", "Pass an address: "),
     (r"Pass the Payment that top_up returned, or its id\.", "Pass the id of the payment."),
@@ -59,24 +62,27 @@ _COMMANDS: Final = (
     (r"(?:Or convert|To convert) an account in API mode(?:: |, call )svc\.accounts\.convert\(owner\)", _CONVERSION),
     (r"svc\.chain_secured\.open\(owner\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
     (r"svc\.chain_secured\.pending\(\)", "`svcnb chain-secured pending`"),
-    (r"svc\.chain_secured\.resume\('(.*?)', owner\)", r"`svcnb chain-secured resume \1 --wallet-key-file FILE`"),
-    (r" (?:To delete the record, call|Or delete its record:) svc\.chain_secured\.delete_pending\(.*?\)\.", ""),
+    (
+        r"svc\.chain_secured\.resume\('([^']{0,200})', owner\)",
+        r"`svcnb chain-secured resume \1 --wallet-key-file FILE`",
+    ),
+    (r" (?:To delete the record, call|Or delete its record:) svc\.chain_secured\.delete_pending\([^)]{0,200}\)\.", ""),
     (r" To only read the account, call svc\.chain_secured\.look\(api_key_hash\)\.", ""),
-    (r": svc\.chain_secured\.drift\(\) compares.*?\.", "."),
-    (r"Call svc\.chain_secured\.drift\(\) .*?\. ", ""),
-    (r"svc\.chain_secured\.look\('(.*?)'\)", r"`svcnb account audit \1`"),
+    (r": svc\.chain_secured\.drift\(\) compares[^.]{0,200}\.", "."),
+    (r"Call svc\.chain_secured\.drift\(\) [^.]{0,200}\. ", ""),
+    (r"svc\.chain_secured\.look\('([^']{0,200})'\)", r"`svcnb account audit \1`"),
     (r"mine\.describe\(\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
     (r", or add this permission to the usage key: mine\..*", "."),
     (r"(?:svc|mine)\.usage_keys\.list\(\)", "`svcnb keys list`"),
     (r"(?:svc|mine)\.(groups|wallets|actions)\.list\(\)", r"`svcnb \1 list`"),
-    (r"(?:svc|mine)\.groups\.contents\((.*?)\)", lambda found: f"`svcnb groups show {found[1].upper()}`"),
+    (r"(?:svc|mine)\.groups\.contents\(([^)]{0,200})\)", lambda found: f"`svcnb groups show {found[1].upper()}`"),
     (r"svc\.groups\.add_(action|wallet)\b", r"`svcnb groups add-\1`"),
     (r"(?:svc|mine)\.actions\.register\(action, name=\.\.\.\)", "`svcnb actions register FILE --name NAME`"),
     (
         r"Pass the action or its source: svcnb\.Action\(source\)\.cid is version 0\.",
         "Pass the source file, or the CID that `svcnb cid FILE` prints.",
     ),
-    (r"svc\.billing\.top_up\((.*?)\)", r"`svcnb billing top-up \1`"),
+    (r"svc\.billing\.top_up\(([^)]{0,200})\)", r"`svcnb billing top-up \1`"),
     (r"svc\.billing\.balance\(\)", "`svcnb billing balance`"),
     (r"svc\.billing\.wait\(payment\) again", "`svcnb billing confirm PAYMENT`"),
     (r"svcnb\.cid\(source\)", "`svcnb cid FILE`"),
@@ -105,10 +111,11 @@ _COMMANDS: Final = (
     (r"Pass the file or the dictionary with the secret: apply\(.*", "Pass the file with the secret: --secrets FILE."),
     (r"(?:, or pass )?a different file: state=\.\.\.", " a different file with --state"),
     (r", or the path of a new file: state=\.\.\.", ", or the path of a new file, with --state."),
-    (r"as a new version: release\(.*\)\.", "as a new version with --version."),
+    (r"as a new version: release\([^)]{0,200}\)\.", "as a new version with --version."),
     (r"\b([Cc])all (?=`svcnb )", lambda found: "Run " if found[1] == "C" else "run "),
     (r"repeat the call\.", "run the command again."),
 )
+_PATTERNS: Final = tuple(re.compile(pattern) for pattern, _ in _COMMANDS)
 
 _SHORT_OPTIONS: Final = {"actions": "--action", "wallets": "--wallet", "execute_in_groups": "--execute-in-group"}
 _VERBS: Final = {"wallets.create", "groups.create", "groups.add_action", "groups.add_wallet", "usage_keys.create"} | {
@@ -145,8 +152,8 @@ def advice(error: BaseException) -> str:
 
 def in_commands(hint: str) -> str:
     """Returns a hint of the client with commands instead of Python code."""
-    for pattern, command in _COMMANDS:
-        hint = re.sub(pattern, command, hint)
+    for pattern, (_, command) in zip(_PATTERNS, _COMMANDS, strict=True):
+        hint = pattern.sub(command, hint)
     return hint
 
 

@@ -62,7 +62,9 @@ class _Results(Sequence[Outcome]):
         self._concurrency = concurrency
         self._progress = progress
         # Only DataFrames have columns. Their conversion also replaces NumPy values with Python values.
-        rows: Any = params.to_dict("records") if hasattr(params, "columns") and hasattr(params, "to_dict") else params
+        rows: Any = params
+        if hasattr(rows, "columns") and hasattr(rows, "to_dict"):
+            rows = rows.to_dict("records")
         # Reject dictionaries and strings, because the batch would iterate over their keys or characters.
         if isinstance(rows, (Mapping, str, bytes)) or not isinstance(rows, Iterable):
             raise InvalidArgument(

@@ -57,7 +57,7 @@ _KEYWORDS: Final[dict[str, str]] = {
     "cid_hashes_permitted": "actions",
     "pkp_ids_permitted": "wallets",
 }
-"""The client's names for fields of the body that are not permissions. The names of permissions do not differ."""
+"""The client's argument names for fields of the body. For permissions, the client uses the names of the service."""
 
 
 @dataclass(frozen=True)

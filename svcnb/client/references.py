@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from operator import index
-from typing import Final, TypeAlias
+from typing import Final, SupportsIndex, TypeAlias
 
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.accounts import Account
@@ -72,7 +72,7 @@ def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
     Raises:
         InvalidArgument: An entry is not a group id, or there are more than 50.
     """
-    entries = [values] if isinstance(values, (Group, str)) or hasattr(values, "__index__") else list(values)
+    entries = [values] if isinstance(values, (Group, str, SupportsIndex)) else list(values)
     numbers = list(dict.fromkeys(_group_number(entry) for entry in entries))
     if len(numbers) > limits.MAX_KEY_GROUPS:
         raise InvalidArgument(
@@ -86,7 +86,7 @@ def _group_number(value: object) -> int:
     if isinstance(value, Group):
         return value.id
     number: int | None = None
-    if hasattr(value, "__index__") and not isinstance(value, bool) and 0 <= index(value) <= limits.MAX_U64:
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool) and 0 <= index(value) <= limits.MAX_U64:
         number = index(value)  # also for NumPy integers, which data frames contain
     elif isinstance(value, str):
         number = parse_group_id(value)

@@ -374,7 +374,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.wait_for_run(self._access, trigger, run, timeout))
 
     def fire(self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None) -> Accepted:
-        """Sends a POST request to a webhook as an external sender would, without a token. The bytes stay unchanged.
+        """Sends a POST request to a webhook as an external sender would, without a token.
 
         Args:
             trigger: A webhook trigger.

@@ -156,7 +156,8 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
             whole.append(value_of(word, names, "the parameters"))
     if len(whole) > 1:
         raise InvalidArgument(
-            "the parameters were passed twice", hint=("Write one JSON value or variable, followed by name=value.")
+            f"expected one JSON value or variable as parameters, got {len(whole)}",
+            hint="Write one JSON value or variable, followed by name=value.",
         )
     if not whole:
         return members or None

@@ -26,7 +26,7 @@ Severity = Literal["breaks", "suspect", "news"]
 
 _PREFIX: Final = "/core/v1"
 _TRIGGERS: Final = ("/api/", "/webhook/")
-"""Path prefixes of the triggers service, which the emulator describes in the same document."""
+"""Path prefixes of the triggers service. The OpenAPI document of the emulator contains them beside those of the API."""
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})

@@ -228,7 +228,7 @@ class Workshop(Checked):
             self.roster.keep()
 
     def board(self) -> Board:
-        """Returns the current board."""
+        """Returns a snapshot of the progress of all learners."""
         with self.roster.lock:
             return Board(list(self.roster), list(EXERCISES))
 

@@ -44,7 +44,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
     @cached_property
     def wallets(self) -> AsyncOnChainWallets:
-        """Wallets whose keys the service stores."""
+        """Wallets of the account. The service derives their private keys."""
         return AsyncOnChainWallets(self._session, self._account)
 
     @cached_property

@@ -287,7 +287,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def fire(
         self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> Accepted:
-        """Sends a POST request to a webhook as an external sender would, without a token. The bytes stay unchanged.
+        """Sends a POST request to a webhook as an external sender would, without a token.
 
         Args:
             trigger: A webhook trigger.

@@ -85,7 +85,7 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def wallets(self) -> OnChainWallets:
-        """Wallets whose keys the service stores."""
+        """Wallets of the account. The service derives their private keys."""
         return OnChainWallets(self._session, self._account)
 
     @cached_property

@@ -126,7 +126,9 @@ class RunLog:
             await asyncio.shield(self._writer)  # the cancellation of a reader must not cancel the writer
 
     async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
-        """Returns executions without their traces, newest first, up to `MAX_EXECUTIONS_PAGE_BYTES` but at least one.
+        """Returns executions without their traces, newest first.
+
+        The total size is at most `MAX_EXECUTIONS_PAGE_BYTES`, except for a single larger execution.
 
         Args:
             limit: Maximum number of executions.

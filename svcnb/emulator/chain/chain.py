@@ -279,7 +279,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. Writes accepted transactions to the journal before the node gets them.
+        """Handles a JSON-RPC request or batch. Writes transactions to the journal before it sends them to the node.
 
         Args:
             body: Parsed body of the request.

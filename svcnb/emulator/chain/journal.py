@@ -1,8 +1,8 @@
 """Journal of the chain in the database. The emulator can rebuild the chain from it, because it contains all changes.
 
 Each entry contains a digest of its own content and of the previous entry's digest. If the digests at the end of the
-journal do not match, the module moves the damaged entries to another table. The next write adds the
-hash of its block to an entry. A replay of the entry must result in the same block.
+journal do not match, the module moves the damaged entries to another table. A later write
+adds the hash of an entry's block to the entry. A replay of the entry must result in the same block.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _ATTEMPTS: Final = 3
 _NODES: Final = 8
 """Maximum number of nodes that the chain starts for one journalled write before it reports a failure."""
 _REST_S: Final = 1.0
-"""Time in seconds for which the chain rejects requests after a failed rebuild. The next request starts another."""
+"""Seconds for which the chain rejects requests after a failed rebuild. The next request then starts a rebuild."""
 _MAX_WEI: Final = (1 << 256) - 1
 
 

@@ -1,7 +1,7 @@
 """Node that runs anvil as a child process, which never outlives the emulator.
 
 A short shell script runs between the emulator and the node. It limits the node's memory. When the emulator stops or is
-killed, the script's standard input closes. The script then kills the node and deletes the node's folder. This method
+killed, the script's standard input closes. The script then kills the node and deletes the node's folder. This approach
 works on every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell itself is killed,
 the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates it.
 """

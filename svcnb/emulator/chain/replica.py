@@ -29,7 +29,7 @@ Receipt = dict[str, Any]
 
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
-"""Minimum number of entries between two dumps of the state. It is higher on a long chain, whose dumps are larger."""
+"""Minimum number of entries between two dumps of the state. Long chains have larger dumps and a higher minimum."""
 _REPLAY_S: Final = 4.0
 """Maximum time in seconds that the node works on entries before a dump of the state.
 

@@ -20,7 +20,7 @@ LOOK_S: Final = 3.0
 GROWN_BYTES: Final = 32 * 1024 * 1024
 """Growth in bytes, compared to the smallest size of the process, above which the module releases freed memory."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
-"""Growth in bytes above which the module also collects garbage during runs. This delays them by a few milliseconds."""
+"""Growth in bytes above which the module also collects garbage during runs, which delays the runs by milliseconds."""
 
 _MMAP_BYTES: Final = 512 * 1024
 _ARENAS: Final = 2

@@ -21,7 +21,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_BYTES: Final = 64 * 1024
-"""Maximum size in bytes of a text that the event loop processes itself, which takes at most 5 ms."""
+"""Maximum size in bytes of a text that the event loop processes itself. The processing takes at most 5 ms."""
 
 current_account: ContextVar[str] = ContextVar("current_account", default="")
 """The account of the current task. Empty until the service has resolved the caller's key."""

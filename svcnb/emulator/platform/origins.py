@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ANY: Final = "*"
 RPC: Final = "/rpc"
-"""Path of the chain's JSON-RPC, which wallets in browser extensions use."""
+"""Path of the chain's JSON-RPC endpoint, which wallets in browser extensions use."""
 
 
 class Origins:

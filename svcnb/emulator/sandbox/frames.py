@@ -46,7 +46,9 @@ class Frame(NamedTuple):
             BadFrame: The text is not a JSON object, is nested too deeply, or contains too many values.
         """
         if more_values_than(self.text, _MAX_VALUES) or deeper_than(self.text, _MAX_DEPTH):
-            raise BadFrame("the frame has too many levels or values")
+            raise BadFrame(
+                f"the frame is nested more than {_MAX_DEPTH} levels deep, or has more than {_MAX_VALUES} values"
+            )
         try:
             body = json.loads(self.text.decode())
         except ValueError:
@@ -99,7 +101,7 @@ class FrameReader:
         header = SECRET_BYTES + _LENGTHS.size
         while len(buffer) >= header:
             if not hmac.compare_digest(bytes(buffer[:SECRET_BYTES]), self._secret):
-                raise BadFrame("the bootstrap did not send these bytes")
+                raise BadFrame("the frame does not start with the secret of this run")
             json_length, blob_length = _LENGTHS.unpack_from(buffer, SECRET_BYTES)
             if json_length > MAX_OPERATION_BYTES or blob_length > self._max_blob_bytes:
                 raise BadFrame(

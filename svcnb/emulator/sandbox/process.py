@@ -63,7 +63,7 @@ class Process:
 
 
 class ProcessHost:
-    """Host of processes with the same command line, which it starts through its own spawner.
+    """Host that starts processes with the same command line through its own spawner.
 
     Args:
         argv: Command line of each process.
