@@ -277,7 +277,9 @@ class Settings(BaseModel):
         parts = given.split(",") if isinstance(given, str) else given
         if not isinstance(parts, list | tuple):
             form = "HOST[:PORT]" if info.field_name == "allow_address" else "SCHEME://HOST[:PORT]"
-            raise ValueError(f"{info.field_name} must be a list of strings of the form {form}")  # noqa: TRY004 - pydantic expects a ValueError
+            raise ValueError(  # noqa: TRY004 - pydantic expects a ValueError
+                f"{info.field_name} is {given!r}: expected a list of strings of the form {form}"
+            )
         if info.field_name == "allow_origin":
             return tuple(parse_origin(str(part)) for part in parts if str(part).strip())
         given_parts = (part for part in parts if not isinstance(part, str) or part.strip())

@@ -171,7 +171,7 @@ def _read(request: Any) -> tuple[str, list[Any]]:
     if not isinstance(request, dict) or not isinstance(request.get("method"), str):
         raise RpcError(
             INVALID_REQUEST,
-            ('a request must be an object like {"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'),
+            'the body is not a JSON-RPC request: send {"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
         )
     params = request.get("params", [])
     if params is None:
@@ -185,7 +185,7 @@ def _read(request: Any) -> tuple[str, list[Any]]:
 def _check_readable(value: Any, depth: int = 1) -> None:
     """Rejects values that the node's parser would reject, because the node does not respond to such a request."""
     if depth > MAX_RPC_DEPTH:
-        raise RpcError(INVALID_PARAMS, f"params have more than {MAX_RPC_DEPTH} levels of nesting: send fewer")
+        raise RpcError(INVALID_PARAMS, f"params have more than {MAX_RPC_DEPTH} levels of nesting: send fewer levels")
     if isinstance(value, float) and not math.isfinite(value):
         raise RpcError(INVALID_PARAMS, f"params contain {value}, which JSON does not allow: send a finite number")
     if isinstance(value, dict | list):
@@ -195,7 +195,9 @@ def _check_readable(value: Any, depth: int = 1) -> None:
 
 def _raw(params: list[Any]) -> bytes:
     if not params or not isinstance(params[0], str) or not params[0].startswith("0x"):
-        raise RpcError(INVALID_PARAMS, "params must contain one signed transaction, in 0x hex")
+        raise RpcError(
+            INVALID_PARAMS, "params do not contain a signed transaction: send its bytes as one 0x hex string"
+        )
     size = len(params[0]) // 2 - 1
     if size > MAX_TRANSACTION_BYTES:
         raise RpcError(TRANSACTION_REJECTED, f"oversized data: transaction size {size}, limit {MAX_TRANSACTION_BYTES}")

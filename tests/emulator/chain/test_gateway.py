@@ -246,7 +246,10 @@ def test_params_nested_too_deeply_for_the_node_are_rejected(world: World) -> Non
     assert "nested" not in str(world.request("eth_chainId", nested(40)))  # the node's own response
     for depth in (64, 127, 200):
         error = world.request("eth_chainId", nested(depth))["error"]
-        assert (error["code"], error["message"]) == (-32602, "params have more than 64 levels of nesting: send fewer")
+        assert (error["code"], error["message"]) == (
+            -32602,
+            "params have more than 64 levels of nesting: send fewer levels",
+        )
 
 
 @pytest.mark.parametrize("count", ["0x" + "f" * 64, "0x401", 2**70, 1025])
