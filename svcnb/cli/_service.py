@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
@@ -240,22 +241,38 @@ def _private(path: str, flags: int) -> int:
 def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
     """Prints a new key on standard output, and a reminder to store the key on standard error.
 
+    If the key cannot be printed, the function saves it in a new temporary file, because the service shows it only once.
+
     Args:
         name: Name of the key in the output.
         secret: The key.
         as_json: Whether to print one JSON document.
         beside: Other values to print with the key.
         into: File to write the key to, instead of standard output.
+
+    Raises:
+        SvcnbError: The output cannot be written. The hint names the file with the key.
     """
     from svcnb.cli._output import quiet, show
+    from svcnb.client.errors import SvcnbError
 
     if into is not None:
         into.write(secret + "\n")
         into.flush()
         show(beside | {"key_file": into.name}, as_json=as_json)
         return
-    if quiet():
-        click.echo(secret)
-        return
-    show({name: secret} | beside, as_json=as_json)
+    try:
+        if quiet():
+            click.echo(secret)
+            return
+        show({name: secret} | beside, as_json=as_json)
+        sys.stdout.flush()
+    except OSError as error:
+        descriptor, file = tempfile.mkstemp(prefix="svcnb-", suffix=".key")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as saved:
+            saved.write(secret + "\n")
+        raise SvcnbError(
+            f"the new key cannot be printed: {error.strerror}",
+            hint=f"The key was created. It is in {file}, which only you can read. Move the file to a safe place.",
+        ) from error
     click.echo("The key is shown only once: store it now.", err=True)

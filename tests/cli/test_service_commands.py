@@ -15,6 +15,7 @@ import pytest
 
 from svcnb.exit_codes import ExitCode
 from svcnb.launch import Emulator
+from svcnb.protocol.hashes import key_hash
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
@@ -152,6 +153,36 @@ def test_no_key_is_created_that_cannot_be_saved(svcnb, emulator: Emulator, tmp_p
     assert "Traceback" not in done.stderr
     assert not file.exists()
     assert svcnb("keys", "list", "--json", **service).stdout == "[]\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is part of Linux")
+@pytest.mark.parametrize("options", [(), ("--quiet",), ("--json",)])
+@pytest.mark.parametrize("output", ["full disk", "closed pipe"])
+def test_a_new_key_that_cannot_be_printed_is_saved(
+    svcnb, emulator: Emulator, tmp_path: Path, output: str, options: tuple[str, ...]
+) -> None:
+    made = json.loads(svcnb("account", "create", "cli", "--json", SVC_BASE_URL=emulator.base_url).stdout)
+    service = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": made["api_key"], "SVC_HISTORY": "off"}
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as pipe, open("/dev/full", "wb") as full:  # noqa: PTH123 - a device
+        done = subprocess.run(
+            [sys.executable, "-m", "svcnb", "keys", "create", "runner", *options],
+            env=os.environ | service | {"TMPDIR": str(tmp_path)},
+            stdout=full if output == "full disk" else pipe,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    assert done.returncode == ExitCode.FAILED
+    (file,) = tmp_path.glob("svcnb-*.key")
+    assert str(file) in done.stderr
+    assert "Traceback" not in done.stderr
+    assert file.read_text().strip() not in done.stderr
+    assert file.stat().st_mode & 0o777 == 0o600
+    (key,) = json.loads(svcnb("keys", "list", "--json", **service).stdout)
+    assert f"0x{key_hash(file.read_text().strip()):064x}" == key["api_key_hash"]
 
 
 def test_quiet_prints_wallets_in_a_form_that_other_commands_accept(master) -> None:
