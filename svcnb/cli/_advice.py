@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Callable
 from typing import Final
 
 _KEY: Final = "Pass a key with --key-file FILE, or set SVC_API_KEY"
@@ -44,7 +45,7 @@ _EXECUTION: Final = (
 )
 
 # Replaces Python in hints for specific cases. Each pattern is a regular expression.
-_COMMANDS: Final = (
+_COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] = (
     (r"Pass a name: .*", "Pass a name that is not empty."),
     (r"Pass the account key: svc\..*", "Pass the account key with --key-file FILE, or set SVC_API_KEY."),
     (r"Pass a key: svc\.explain.*", f"{_KEY}."),
