@@ -206,7 +206,7 @@ def _card(recipe: Recipe) -> Iterator[str]:
 
 def _gas() -> Iterator[str]:
     yield "## Gas\n"
-    yield "The notebook of each recipe measures these figures and prints them.\n"
+    yield "The notebook of each recipe with a contract measures these figures and prints them.\n"
     yield "| Recipe | Call | Gas |\n|---|---|---|"
     for recipe in recipes():
         for call, gas in _GAS_LINE.findall(printed(recipe)):

@@ -117,7 +117,7 @@ def test_a_missing_object_is_404_with_the_contracts_error_and_free(account, path
 
 
 def test_a_group_that_permits_every_action_does_not_make_a_missing_action_deletable(account):
-    """See docs/service/contract.md#errors-over-http. An action that a group lists can be deleted without registration."""
+    """See docs/service/contract.md#errors-over-http. An action that a group lists is deletable without registration."""
     account.group(cids=["0"])
     before = account.credit()
     answer = account.post("delete_action", {"hashed_cid": KEY_HASH})
