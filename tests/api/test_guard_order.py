@@ -116,6 +116,19 @@ def test_a_missing_object_is_404_with_the_contracts_error_and_free(account, path
     assert account.credit() == before
 
 
+def test_a_group_that_permits_every_action_does_not_make_a_missing_action_deletable(account):
+    """See docs/service/contract.md#errors-over-http. An action that a group lists can be deleted without registration."""
+    account.group(cids=["0"])
+    before = account.credit()
+    answer = account.post("delete_action", {"hashed_cid": KEY_HASH})
+    assert answer.status_code == 404
+    assert answer.json().startswith("ActionDoesNotExist(")
+    assert account.credit() == before
+    account.group(cids=[KEY_HASH])
+    account.ok("delete_action", {"hashed_cid": KEY_HASH})
+    assert account.post("delete_action", {"hashed_cid": KEY_HASH}).status_code == 404
+
+
 @pytest.mark.parametrize("path", ["remove_action_from_group", "remove_pkp_from_group"])
 def test_a_member_that_is_not_in_the_group_is_404(account, path):
     answer = account.post(path, BILLED[path] | {"group_id": account.group()})

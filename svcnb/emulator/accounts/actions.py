@@ -70,7 +70,10 @@ class Actions:
 
     async def _known(self, call: Call, action: int) -> bool:
         master = call.caller.master_hash
-        if await self._contract.view("groupIdsForAction", master, action):
-            return True
+        # These groups include groups that permit every action, so check whether a group lists this action.
+        for group in await self._contract.view("groupIdsForAction", master, action):
+            _, hashes, _ = await self._contract.view("listGroupContents", master, group)
+            if action in hashes:
+                return True
         registered = await self._contract.view("listActions", master, 0, MAX_U64)
         return any(entry[0] == action for entry in registered)
