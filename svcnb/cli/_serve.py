@@ -84,7 +84,7 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None, *, s
     from svcnb.emulator.settings import Settings
 
     settings = Settings.load(**given)
-    if settings.chain_rpc is None:
+    if settings.chain_rpc is None and settings.chain_engine == "anvil":
         _ensure_anvil()
     if settings.seed is not None:
         _say("This emulator uses a seed, so anyone can compute its keys. Do not use them to protect anything of value.")

@@ -43,7 +43,7 @@ def check_settings(reads: str, environment: Mapping[str, str]) -> None:
             )
         return
     if load(environment=environment).api_key is None:
-        raise ConfigError("this report requires the account key", hint=_KEY_HINT)
+        raise ConfigError("this report requires a key of the account", hint=_KEY_HINT)
 
 
 def _triggers_url(environment: Mapping[str, str]) -> str | None:
@@ -70,7 +70,7 @@ def service(*, record: History | None = None) -> Client:
 
     client = Client(history=False if record is None else record.path)
     if client.config.api_key is None:
-        raise ConfigError("this report requires the account key", hint=_KEY_HINT)
+        raise ConfigError("this report requires a key of the account", hint=_KEY_HINT)
     return client
 
 

@@ -54,6 +54,23 @@ def test_it_prints_one_line_of_json_and_stops_cleanly_on_a_signal(number: signal
         time.sleep(0.02)
 
 
+@pytest.mark.engine
+def test_the_chain_engine_ethereumjs_does_not_need_anvil() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "svcnb", "emulator", "--chain-engine", "ethereumjs"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"SVC_ANVIL": os.devnull + "/missing"},
+    ) as process:
+        assert process.stdout is not None
+        ready = process.stdout.readline()
+        process.terminate()
+        _, errors = process.communicate(timeout=300)
+    assert ready, errors
+    assert set(json.loads(ready)) >= MEMBERS
+
+
 @pytest.mark.chain
 @pytest.mark.engine
 def test_a_taken_port_ends_with_its_exit_code(svcnb) -> None:
