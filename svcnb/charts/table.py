@@ -75,7 +75,10 @@ class Table:
         try:
             stamps = pd.DatetimeIndex(pd.to_datetime(column, utc=True, format="ISO8601"))
         except (ValueError, TypeError) as error:
-            raise self._wrong("time", f"contains values that are not times ({error})") from None
+            raise self._wrong(
+                "time",
+                f"contains values that are not times ({error}): expected ISO 8601, for example 2026-01-31T12:00:00Z",
+            ) from None
         self._whole("time", stamps.isna())
         found: Array = stamps.as_unit("us").asi8
         return found

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 def command(service: Client, live: bool, folder: Path) -> None:
     """Record the responses of a live service, without secrets.
 
-    The command sends the requests of the recorded conversations again, and writes the responses to a folder. With a
-    key, it creates a group, a wallet, an action and two usage keys, and runs small actions. It then deletes these
-    objects, except the wallet. This costs about 40 cents. Without a key, it records only the conversations that need no
-    key.
+    svcnb contains recorded requests and responses, called conversations. The command sends these requests to the
+    service, and writes the new responses to a folder. With a key, it creates a group, a wallet, an action and two usage
+    keys, and runs small actions. It then deletes these objects, except the wallet. This costs about 40 cents. Without a
+    key, it records only the conversations that need no key.
     """
     if not live:
         raise click.UsageError("recording sends requests and spends credit: confirm with --live.")

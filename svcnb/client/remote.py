@@ -1,8 +1,8 @@
 """Runner of actions on an executor, for example with threads, processes or a cluster.
 
-This process makes all decisions. Workers receive single runs with the settings that they need, and return the records
-of the runs. This process calls the listeners of ``on_run``, so that the local record contains the history and the
-costs.
+The process that calls `svc.map` manages the progress, the pauses and the resume file. Workers receive single runs with
+the settings that they need, and return the records of the runs. This process calls the listeners of ``on_run``, so that
+the local record contains the history and the costs.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 256  # a page opens many connections simultaneously
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Prints a traceback, except if the browser closed the connection, for example with the tab."""
+        """Prints a traceback, unless the browser closed the connection, for example because the user closed the tab."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 

@@ -186,7 +186,10 @@ class Session:
 
     @property
     def until_effective(self) -> float | None:
-        """Time for which the panel repeats a rejected run, in seconds. None without a recent change of permissions."""
+        """Time for which the panel repeats a rejected run, in seconds.
+
+        None if the permissions have not changed recently.
+        """
         return RETRY_S if time.monotonic() - self._granted_at < SETTLING_S else None
 
     # --- credit -------------------------------------------------------------------------------------------------

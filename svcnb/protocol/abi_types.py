@@ -101,7 +101,9 @@ def split(inside: str) -> list[str]:
             parts.append(inside[start:place])
             start = place + 1
     if depth != 0:
-        raise MalformedValue(f"the brackets of {shown(inside)} do not match", hint="Close every bracket.")
+        raise MalformedValue(
+            f"the brackets of {shown(inside)} do not match", hint="Write one closing bracket for each opening bracket."
+        )
     return [*parts, inside[start:]]
 
 

@@ -18,7 +18,7 @@ _CARRIERS: Final = frozenset(
         "spread_element", "template_string", "template_substitution", "ternary_expression", "sequence_expression",
     }
 )  # fmt: skip
-"""Expressions that contain the values of their parts."""
+"""Types of expressions whose result contains the values of their operands."""
 
 _SECRET_MEMBERS: Final = frozenset({"privateKey", "mnemonic", "_signingKey", "_mnemonic"})
 _PASSING: Final = frozenset({"JSON.stringify", "String", "Object.assign", "Object.entries", "Object.values", "btoa"})

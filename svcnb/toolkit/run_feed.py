@@ -28,7 +28,7 @@ Origin = Literal["client", "service", "trigger"]
 
 
 class SeenRun(Model):
-    """Run from one of the records."""
+    """Run that this client, an emulator or the triggers service recorded."""
 
     id: str
     """Id of the request, or of the trigger's run."""

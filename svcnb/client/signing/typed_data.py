@@ -127,7 +127,7 @@ def _require_domain(fields: list[dict[str, str]], domain: object) -> None:
     if given != [item for item in DOMAIN.items() if item[0] in names]:
         listed = ", ".join(f"{kind} {name}" for name, kind in DOMAIN.items())
         raise MalformedValue(
-            "EIP712Domain has fields, or a field order, that EIP-712 does not allow",
+            f"EIP712Domain has the fields {shown(given)}, which EIP-712 does not allow in this form or order",
             hint=f"Use only these fields, in this order: {listed}.",
         )
     extra = [name for name in domain if name not in names] if isinstance(domain, dict) else []

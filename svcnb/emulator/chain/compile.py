@@ -136,7 +136,7 @@ def main() -> None:
 
 
 def as_text(content: dict[str, Any]) -> str:
-    """Returns an artifact as the text of the committed file."""
+    """Formats an artifact as JSON text, exactly as in the file in the repository."""
     return json.dumps(content, indent=1) + "\n"
 
 

@@ -41,7 +41,7 @@ _WORDS: Final = 4_000
 
 
 class DenoNode:
-    """Running Deno process with a node of the chain.
+    """Deno process that runs the chain node.
 
     Attributes:
         connection: Connection to the node.

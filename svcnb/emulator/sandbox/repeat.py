@@ -258,6 +258,6 @@ def _size(value: object) -> int:
 
 
 def _look_at(work: asyncio.Future[object]) -> None:
-    """Marks an error as retrieved, because no caller may be waiting for it."""
+    """Marks the error of a future as retrieved. Otherwise, asyncio logs the error if no caller waits for the future."""
     if not work.cancelled():
         work.exception()

@@ -83,7 +83,9 @@ class ActionSpec(_Spec):
                 f"expected exactly one of file, source, cid and action, got {', '.join(given) or 'none of them'}"
             )
         if self.constant is not None and self.cid is not None:
-            raise ValueError("a constant requires a source, but the entry contains only the cid")
+            raise ValueError(
+                "constant requires file, source or action, but the entry contains cid: replace cid, or delete constant"
+            )
         return self
 
     def resolve(self, name: str, folder: Path) -> Action | str:
