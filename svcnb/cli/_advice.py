@@ -91,7 +91,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"triggers\.runs\(trigger\)", "`svcnb triggers runs TRIGGER`"),
     (r"Pass triggers_url=\.\.\., or set SVC_TRIGGERS_URL\..*", "Pass --triggers-url URL, or set SVC_TRIGGERS_URL."),
     (r'Add "cron" to config, .*', "Pass the times, for example --cron '0 9 * * *'."),
-    (r"Add (chain, .*) to config\.", r"Add \1 to the JSON object of --config."),
+    (r"Add (chain, .{0,200}) to config\.", r"Add \1 to the JSON object of --config."),
     (r"emu\.faucet\(address\)", "`svcnb emulator faucet ADDRESS`"),
     (r", or use `with svcnb\.Emulator\(\).*", "."),
     (r", or with svcnb\.Emulator\(\)", ""),
