@@ -264,6 +264,18 @@ def test_a_page_gets_the_policy_and_a_cache_of_its_own(tmp_path):
     assert f'import "../{kernel.relative_to(site).as_posix()}";' in (site / "static/early.js").read_text("utf-8")
 
 
+@pytest.mark.browser
+def test_the_site_contains_no_extension_of_another_package_of_the_environment(site_folder):
+    page = json.loads((site_folder / "jupyter-lite.json").read_text("utf-8"))["jupyter-config-data"]
+    names = sorted(extension["name"] for extension in page["federated_extensions"])
+    expected = ["@jupyter-widgets/jupyterlab-manager", "@jupyterlite/pyodide-kernel-extension", "anywidget", "svcnb"]
+    assert names == expected
+    found = {
+        file.parent.relative_to(site_folder / "extensions") for file in site_folder.glob("extensions/**/package.json")
+    }
+    assert sorted(folder.as_posix() for folder in found) == expected
+
+
 def test_a_page_of_another_form_is_refused(tmp_path):
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab/index.html").write_text("<html></html>", "ascii")

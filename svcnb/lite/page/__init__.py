@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +38,12 @@ _KERNEL: Final = "extensions/@jupyterlite/pyodide-kernel-extension/static/comlin
 _RUNTIME: Final = "static/pyodide/pyodide.mjs"
 _EARLY: Final = "static/early.js"
 _COMPILE: Final = "static/compile.js"
+_EXTENSIONS: Final = (
+    "@jupyter-widgets/jupyterlab-manager",
+    "@jupyterlite/pyodide-kernel-extension",
+    "anywidget",
+    "svcnb",
+)
 _KEPT: Final = ("index.html", "api/contents/**/*.json", "files/**/*", "static/pyodide/*", _EARLY, _KERNEL)
 
 
@@ -62,11 +69,23 @@ def complete(site: Path) -> None:
     text = page.read_text("utf-8")
     if text.count(_CHARSET) != 1:
         raise SiteNotBuilt(f"{_PAGE} of this JupyterLite has an unexpected structure: expected exactly one {_CHARSET}")
+    _remove_other_extensions(site)
     head = _filled("head.html").replace("@APPLICATION@", _application(site))
     page.write_text(text.replace(_CHARSET, _CHARSET + head), "utf-8")
     worker = site / _WORKER
     own = _filled("offline.js").replace("@VERSION@", _version(site))
     worker.write_text(own + worker.read_text("utf-8"), "utf-8")
+
+
+def _remove_other_extensions(site: Path) -> None:
+    """Removes the extensions of other packages in the environment of the build, which would delay each start."""
+    config = json.loads((site / _CONFIG).read_text("utf-8"))
+    listed = config["jupyter-config-data"].get("federated_extensions", [])
+    others = [extension for extension in listed if extension["name"] not in _EXTENSIONS]
+    for extension in others:
+        listed.remove(extension)
+        shutil.rmtree(site / "extensions" / extension["name"])
+    (site / _CONFIG).write_text(json.dumps(config), "utf-8")
 
 
 def _application(site: Path) -> str:

@@ -9,7 +9,7 @@ async function compile() {
   const cache = await caches.open(names.find((name) => name.startsWith("svcnb-")));
   for (const { url } of await cache.keys()) {
     // Scripts of workers stay as they are, because they have the content security policy as a header.
-    if (!/\/build\/.*\.js$/.test(new URL(url).pathname)) continue;
+    if (!/\/(build|extensions)\/((?!worker).)*\.js$/.test(new URL(url).pathname)) continue;
     const response = await fetch(url);
     if (response.ok) await cache.put(url, response);
   }
