@@ -47,8 +47,7 @@ class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
     If ``spares`` is two or more, the pool reserves the last spare (warmed-up isolate) for accounts whose recent use is
-    not clearly above average. While several accounts have run actions recently, only accounts with one unfinished run
-    can get this spare.
+    not clearly above average. If several accounts have run actions recently, it is for those with one unfinished run.
 
     Args:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
