@@ -20,6 +20,9 @@ MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 """Maximum size of any other file that a command or a function reads into memory, in bytes."""
 
 
+_CHUNK_BYTES: Final = 64 * 1024
+
+
 def read_file(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) -> bytes:
     """Reads a regular file. The function never waits for a pipe, and never reads a device.
 
@@ -43,13 +46,21 @@ def read_file(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) 
         if not stat.S_ISREG(about.st_mode):
             raise OSError(errno.EINVAL, "the file is a pipe or a device, not a regular file", os.fspath(path))
         if limit is not None and about.st_size > limit:
-            raise OSError(
-                errno.EFBIG, f"the file has {about.st_size:,} bytes, but at most {limit:,} are allowed", os.fspath(path)
-            )
+            raise _too_large(path, about.st_size, limit)
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read()
+            content = file.read(about.st_size)
+            while more := file.read(_CHUNK_BYTES):  # the file has grown, or is in /proc, where the stated size is 0
+                content += more
+                if limit is not None and len(content) > limit:
+                    raise _too_large(path, len(content), limit)
+        return content
     finally:
         os.close(descriptor)
+
+
+def _too_large(path: str | os.PathLike[str], size: int, limit: int) -> OSError:
+    text = f"the file has {size:,} bytes, but at most {limit:,} are allowed"
+    return OSError(errno.EFBIG, text, os.fspath(path))
 
 
 def read_text(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) -> str:

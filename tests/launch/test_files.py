@@ -55,3 +55,10 @@ def test_only_regular_files_below_the_limit_are_read(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="the file has 4 bytes, but at most 3 are allowed"):
         read_file(tmp_path / "file", limit=3)
     assert read_file(os.devnull) == b""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="/proc is part of Linux")
+def test_a_file_that_is_larger_than_its_stated_size_is_refused() -> None:
+    """The size of a file in /proc is 0, and another process can extend a file during the read."""
+    with pytest.raises(OSError, match="at most 10 are allowed"):
+        read_file("/proc/self/maps", limit=10)
