@@ -125,23 +125,19 @@ def test_a_second_visit_loads_the_compiled_scripts_of_jupyterlab(browser: Any, s
     assert len([name for name in scripts if "/build/" in name]) > 40, scripts
 
 
-def test_a_second_visit_loads_the_machine_code_of_python(chromium: str, site: str, tmp_path: Path):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        sizes = []
-        for number in range(2):
-            trace = tmp_path / f"trace{number}.json"
-            context = playwright.chromium.launch_persistent_context(
-                str(tmp_path / "profile"),
-                executable_path=chromium,
-                args=[*CHROMIUM_ARGUMENTS, *TRACING, f"--trace-startup-file={trace}"],
-            )
-            lab = Lab(context, site, "01-quickstart")
-            lab.run_all()
-            context.close()
-            events = json.loads(trace.read_text("utf-8"))["traceEvents"]
-            sizes.append([each["args"]["consumedCacheSize"] for each in events if each["name"] == LOADED])
+def test_a_second_visit_loads_the_machine_code_of_python(browser: Any, chromium: str, site: str, tmp_path: Path):
+    sizes = []
+    for number in range(2):
+        trace = tmp_path / f"trace{number}.json"
+        context = browser.browser_type.launch_persistent_context(
+            str(tmp_path / "profile"),
+            executable_path=chromium,
+            args=[*CHROMIUM_ARGUMENTS, *TRACING, f"--trace-startup-file={trace}"],
+        )
+        Lab(context, site, "01-quickstart").run_all()
+        context.close()
+        events = json.loads(trace.read_text("utf-8"))["traceEvents"]
+        sizes.append([each["args"]["consumedCacheSize"] for each in events if each["name"] == LOADED])
     assert sizes[0] == []
     assert sizes[1][0] > 1_500_000
 
