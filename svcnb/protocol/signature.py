@@ -74,7 +74,9 @@ def recover_address(digest: bytes, signature: bytes) -> str:
     try:
         point = library().recover(digest, signature[:-1], parity)
     except ValueError:
-        raise MalformedSignature("r and s of the signature are not a point on the curve", hint="Sign again.") from None
+        raise MalformedSignature(
+            "no public key matches the values r and s of the signature", hint="Sign again."
+        ) from None
     return "0x" + keccak256(point)[-20:].hex()
 
 
