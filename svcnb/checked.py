@@ -98,7 +98,9 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
     if isinstance(error, (OverflowError, ValueError)):
         found_number = next(_beyond(function, args, named), None)
         if found_number is not None:
-            return InvalidArgument(f"invalid argument {found_number} of {called}: expected a smaller number")
+            return InvalidArgument(
+                f"invalid argument {found_number} of {called}: expected a number from -2**63 to 2**63 - 1"
+            )
     return None
 
 

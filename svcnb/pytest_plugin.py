@@ -28,14 +28,14 @@ CREDIT_CENTS = 10_000
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the option ``--svc-live``."""
-    group = parser.getgroup("svcnb", "actions on the service")
+    group = parser.getgroup("svcnb", "tests of actions")
     group.addoption(
         "--svc-live",
         action="store_true",
         default=False,
         help=(
-            "Run against SVC_BASE_URL with SVC_API_KEY instead of an emulator. The tests use real credit, and their "
-            "changes are permanent."
+            "Run the tests on the service at SVC_BASE_URL with the key in SVC_API_KEY, instead of on an emulator. The "
+            "tests use real credit, and their changes are permanent."
         ),
     )
 

@@ -51,7 +51,7 @@ class _Results(Sequence[Outcome]):
         if not 1 <= concurrency <= MAX_BATCH_CONCURRENCY:
             raise InvalidArgument(
                 f"invalid concurrency {concurrency!r}: expected 1 to {MAX_BATCH_CONCURRENCY} concurrent runs",
-                hint=f"Omit this argument to use the default of {DEFAULT_BATCH_CONCURRENCY}.",
+                hint=f"Omit concurrency to use the default of {DEFAULT_BATCH_CONCURRENCY}.",
             )
         source, cid = source_or_cid(action)
         self.cid: str = cid

@@ -202,7 +202,7 @@ def _vocabulary(found: Mapping[str, str]) -> Vocabulary:
         )
     except ValueError as error:
         raise ConfigError(
-            str(error), hint="Correct SVC_SERVICE_NAME, SVC_PROCESSOR_NAME or the settings file."
+            str(error), hint="Correct the name in SVC_SERVICE_NAME or SVC_PROCESSOR_NAME, or in the settings file."
         ) from error
 
 

@@ -101,7 +101,7 @@ class NotConfirmed(SvcnbError):
 class TransportError(SvcnbError):
     """No usable response arrived, because the connection failed or was interrupted."""
 
-    default_hint = "Check the address, and check that the service is running."
+    default_hint = "Check the address of the service (base_url), and check that the service is running."
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
@@ -296,7 +296,9 @@ class NotFound(ServiceError):
 class Conflict(ServiceError):
     """The request conflicts with existing data (409)."""
 
-    default_hint = "Read the current state. Then repeat the call if you still need it."
+    default_hint = (
+        "Read the object again, for example with a list method. Then repeat the call if it is still necessary."
+    )
 
 
 class PayloadTooLarge(ServiceError):

@@ -140,7 +140,7 @@ class PendingFolder:
                 f"the record of this mint cannot be stored in {self.folder}: {error.strerror or error}",
                 hint=(
                     f"Make the folder writable, or choose another folder: {_FOLDER}. Without a record, a crash "
-                    "between creation and registration would lose the key."
+                    "between creation and registration loses the key."
                 ),
             ) from error
 

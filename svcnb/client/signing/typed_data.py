@@ -35,6 +35,7 @@ _ARRAY: Final = re.compile(r"(.+)\[([0-9]{0,9})\]\Z", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?[0-9]{1,78}\Z|0[xX][0-9a-fA-F]{1,64}\Z")
 _PREFIX: Final = b"\x19\x01"
 _SHAPE: Final = "Pass typed data with the members types, primaryType, domain and message (EIP-712)."
+_UNDEFINED: Final = "Add the type to types, or use a type that types defines or that EIP-712 contains, such as uint256."
 
 
 def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
@@ -85,7 +86,7 @@ def _checked(typed_data: object) -> dict[str, Any]:
             raise MalformedValue(f"the typed data has no member {member!r}", hint=_SHAPE)
     types, primary = _checked_types(typed_data["types"]), typed_data["primaryType"]
     if not isinstance(primary, str) or primary not in types:
-        raise MalformedValue(f"primaryType is {shown(primary)}, but types does not define this type", hint=_SHAPE)
+        raise MalformedValue(f"primaryType is {shown(primary)}, but types does not define this type", hint=_UNDEFINED)
     domain_fields = types.get("EIP712Domain")
     if domain_fields is None:
         names = typed_data["domain"] if isinstance(typed_data["domain"], dict) else ()
@@ -133,7 +134,7 @@ def _require_domain(fields: list[dict[str, str]], domain: object) -> None:
     extra = [name for name in domain if name not in names] if isinstance(domain, dict) else []
     if extra:
         raise MalformedValue(
-            f"domain has the member {shown(extra[0])}, which the signature would not cover",
+            f"domain has the member {shown(extra[0])}, which the signature does not cover",
             hint="Add the field to types.EIP712Domain, or delete the member from domain.",
         )
 
@@ -203,7 +204,7 @@ def _atom(kind: str, value: Any, where: str) -> Any:
         return data
     if found := _INTEGER.match(kind):
         return _integer(kind, int(found[2] or 256), value, where, signed=not found[1])
-    raise MalformedValue(f"{where} has the type {shown(kind)}, but types does not define this type", hint=_SHAPE)
+    raise MalformedValue(f"{where} has the type {shown(kind)}, but types does not define this type", hint=_UNDEFINED)
 
 
 def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> int:
