@@ -136,7 +136,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def use_key_file(self, text: str, password: str, name: str) -> None:
-        """Uses the wallet in an encrypted key file as the owner. Only the kernel's memory contains the decrypted key."""
+        """Uses the wallet in an encrypted key file as the owner. Only the kernel's memory contains its private key."""
         with field("file"):
             if len(text) > MAX_KEY_FILE:
                 raise InvalidArgument(
@@ -192,7 +192,10 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def convert(self, *, confirm: bool = False) -> None:
-        """Converts the account permanently. Without ``confirm``, the method raises an error that describes the effect."""
+        """Converts the account permanently.
+
+        Without ``confirm``, the method raises an error that describes the effect.
+        """
         account = await self.service.accounts.convert(await self._signer(), confirm=confirm)
         account.on_preview = self._confirmed
         self._record_owner("mine = svc.accounts.convert(owner, confirm=True)")
@@ -293,7 +296,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def pay(self, cents: int, method: str) -> dict[str, str]:
-        """Begins a payment, and returns its id and the address of the processor's page. The address contains a secret."""
+        """Begins a payment, and returns its id and the address of the processor's page, which contains a secret."""
         if method not in ("card", "crypto"):
             raise InvalidArgument(f"invalid payment method {method!r}", hint="Choose card or crypto.")
         billing = self.session.billing
