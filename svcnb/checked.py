@@ -95,11 +95,13 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
         )
     texts = [each for each in (*args, *named.values()) if isinstance(each, str)]
     if isinstance(error, ValueError) and any("\0" in each for each in texts):
-        return InvalidArgument(f"an argument of {called} contains a null character: remove it")
+        return InvalidArgument(f"an argument of {called} contains a null character: remove the null character")
     if isinstance(error, (OverflowError, ValueError)):
         found_number = next(_beyond(function, args, named), None)
         if found_number is not None:
-            return InvalidArgument(f"invalid argument {found_number} of {called}: expected a smaller number")
+            return InvalidArgument(
+                f"invalid argument {found_number} of {called}: expected a number from -2**63 to 2**63 - 1"
+            )
     return None
 
 

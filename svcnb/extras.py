@@ -28,5 +28,5 @@ def how_to_get(extra: str) -> str:
         extra: An extra of ``pyproject.toml``.
     """
     if sys.platform == "emscripten":
-        return "This page does not contain the package. Use an installed svcnb for this step."
+        return "This page does not contain the package. Install svcnb on a computer, and repeat the step there."
     return f"Install it: {install_command(extra)}"

@@ -70,7 +70,7 @@ class PortInUse(EmulatorNotStarted):
 class StateFolderUnusable(EmulatorNotStarted):
     """The emulator cannot use the state folder or the database. The emulator did not change the stored data."""
 
-    default_hint = "Use another `state` folder, or move this folder."
+    default_hint = "Pass another folder as `state`, or move the existing folder to another place."
     exit_code = ExitCode.STATE_UNUSABLE
 
 
@@ -217,13 +217,13 @@ def _require_text(name: str, value: object) -> None:
         elif not isinstance(each, (str, os.PathLike)):
             continue
         elif "\0" in (text := os.fspath(each)):
-            wrong = "it contains a null character"
+            wrong = "expected a string without a null character"
         else:
             try:
                 os.fsencode(text)
                 continue
             except UnicodeEncodeError:
-                wrong = "it contains a character that UTF-8 cannot encode (half of a surrogate pair)"
+                wrong = "expected a string that UTF-8 can encode, got half of a surrogate pair"
         shown = "" if name == "control_token" else f"={value!r}"
         raise SettingRefused(f"invalid setting {name}{shown}: {wrong}", hint=f"Pass a valid string for {name}.")
 
@@ -239,7 +239,9 @@ def _in_page(settings: Mapping[str, object]) -> PageService:
     try:
         return PageService(settings)
     except (ValueError, InvalidArgument) as error:
-        raise SettingRefused(str(error), hint="Omit the setting, or install svcnb.") from None
+        raise SettingRefused(
+            str(error), hint="Omit the setting, or install svcnb on a computer and repeat the step there."
+        ) from None
 
 
 class _Process:

@@ -134,7 +134,7 @@ class LiveService:
 
         if not (url := os.environ.get("SVC_TRIGGERS_URL")):
             raise NotAnEmulator(
-                "no triggers service is configured", hint="Set SVC_TRIGGERS_URL to the address of the service."
+                "no triggers service is configured", hint="Set SVC_TRIGGERS_URL to the address of the triggers service."
             )
         client = TriggersClient(url, token=os.environ.get("SVC_TRIGGERS_TOKEN"))
         client.authorize(open_page=lambda page: print(f"Approve this notebook at {page}"))  # noqa: T201
@@ -282,7 +282,7 @@ class PageSkipper(Skipper):
 
     def _sentence(self, error: Exception) -> str:
         if isinstance(error, ModuleNotFoundError) and error.name:
-            return f"the page does not contain {error.name.partition('.')[0]}. Use an installed svcnb for this cell."
+            return f"the page does not contain {error.name.partition('.')[0]}. Run this cell with svcnb on a computer."
         return super()._sentence(error)
 
 

@@ -51,7 +51,8 @@ def folder(name: str) -> Path:
     """
     if not _NAME.fullmatch(name):
         raise InvalidArgument(
-            f"invalid state name {name!r}: expected 1 to 60 letters, digits, dots, hyphens or underscores"
+            f"invalid state name {name!r}: expected 1 to 60 letters, digits, dots, hyphens or underscores, "
+            "starting with a letter or a digit"
         )
     return ROOT / name
 
@@ -132,7 +133,7 @@ def export(name: str, target: str | Path) -> Path:
         InvalidArgument: There is no state with this name.
     """
     if name not in names():
-        raise InvalidArgument(f"unknown state {name!r}: expected one of {', '.join(names()) or 'none'}")
+        raise InvalidArgument(f"unknown state {name!r}: pass one of the stored states ({', '.join(names()) or 'none'})")
     source, file = folder(name), Path(target)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for each in sorted(source.iterdir()):
@@ -178,7 +179,7 @@ async def _delete_all(show: Callable[[str], None]) -> None:
     kept = len(found) - len(gone)
     show(
         f"Deleted states: {len(gone)}."
-        + (f" States in use: {kept}. To delete them, first stop the emulator." if kept else "")
+        + (f" States in use: {kept}. Stop their emulators, then delete these states." if kept else "")
     )
 
 

@@ -28,14 +28,14 @@ CREDIT_CENTS = 10_000
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the option ``--svc-live``."""
-    group = parser.getgroup("svcnb", "actions on the service")
+    group = parser.getgroup("svcnb", "tests of actions")
     group.addoption(
         "--svc-live",
         action="store_true",
         default=False,
         help=(
-            "Run against SVC_BASE_URL with SVC_API_KEY instead of an emulator. The tests use real credit, and their "
-            "changes are permanent."
+            "Run the tests on the service at SVC_BASE_URL with the key in SVC_API_KEY, instead of on an emulator. The "
+            "tests use real credit, and their changes are permanent."
         ),
     )
 
@@ -55,7 +55,14 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
     """Emulator and account for the whole test run, both saved in one snapshot."""
     from svcnb.launch import Emulator
 
-    settings = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | request.getfixturevalue("svc_emulator_settings")
+    own = request.getfixturevalue("svc_emulator_settings")
+    if not isinstance(own, dict):
+        pytest.fail(
+            f"the fixture svc_emulator_settings returned a value of type {type(own).__name__}. It must return a dict"
+            ' with settings of the emulator, for example {"seed": "mine"}',
+            pytrace=False,
+        )
+    settings: dict[str, Any] = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | own
     with Emulator(**settings) as emulator:
         account = emulator.client().accounts.create("pytest")
         if missing := CREDIT_CENTS - int(settings["starter_credits"]):

@@ -27,7 +27,7 @@ from svcnb.supervised import LISTENER
 class PortTaken(Exception):
     """Error for a port that another program already uses."""
 
-    hint = "Use another --port, or omit it to use a free port."
+    hint = "Use another --port, or omit --port to use a free port."
     exit_code = ExitCode.PORT_IN_USE
 
 
@@ -87,7 +87,10 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None, *, s
     if settings.chain_rpc is None and settings.chain_engine == "anvil":
         _ensure_anvil()
     if settings.seed is not None:
-        _say("This emulator uses a seed, so anyone can compute its keys. Do not use them to protect anything of value.")
+        _say(
+            "This emulator uses a seed. Anyone who has the seed can compute the keys of the emulator, so do not use "
+            "these keys to protect anything of value."
+        )
     from svcnb.emulator.main import serve as serve_app
 
     hidden = settings.control_token is not None and not supervised

@@ -213,7 +213,8 @@ def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
         opened = open(file, "x", encoding="utf-8", opener=_private)  # noqa: SIM115 - the block below closes the file
     except FileExistsError:
         raise click.BadParameter(
-            f"{file} already exists and will not be overwritten. Pass the path of a new file.", param_hint="--save"
+            f"{file} already exists, and the command does not overwrite files. Pass the path of a new file.",
+            param_hint="--save",
         ) from None
     try:
         with opened:

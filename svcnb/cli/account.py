@@ -87,7 +87,7 @@ def create(
     if not chain_secured:
         if wallet_key_file is not None or contract_wallet is not None:
             raise click.UsageError(
-                "--wallet-key-file requires --chain-secured: add --chain-secured, or omit --wallet-key-file."
+                "--wallet-key-file and --contract-wallet require --chain-secured: add --chain-secured, or omit them."
             )
         with new_key_file(save) as into:
             account = service.accounts.create(name, description=description, email=email)

@@ -147,7 +147,7 @@ def _forgiven(base_url: str) -> Iterator[Finding]:
     except (SvcnbError, KeyError):
         return
     if not found:
-        yield Finding("strict types", good=True, seen="no requests that the live service would reject")
+        yield Finding("strict types", good=True, seen="no requests that the live service rejects")
     for each in found:
         yield Finding(
             "strict types",

@@ -84,7 +84,11 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             click.echo(f"JupyterLab  {url}")
             click.echo(f"{what:<12}{settings['SVC_BASE_URL']}")
             click.echo(f"{'Folder' if workbench else 'Lessons':<12}{shown}")
-            click.echo("Press Ctrl-C to stop both." if what == "Emulator" else "Press Ctrl-C to stop JupyterLab.")
+            click.echo(
+                "Press Ctrl-C to stop JupyterLab and the emulator."
+                if what == "Emulator"
+                else "Press Ctrl-C to stop JupyterLab."
+            )
             server.wait()
         finally:
             _end(server)
@@ -114,7 +118,7 @@ def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str,
         return None
     if state is not None:
         raise click.UsageError(
-            "--state has no effect in a workshop, because its server stores the state. Omit --state, or unset "
+            "--state has no effect in a workshop, because the workshop server stores the state. Omit --state, or unset "
             "SVC_WORKSHOP_URL."
         )
     return nullcontext(("Workshop", {"SVC_BASE_URL": base_url}))

@@ -124,7 +124,7 @@ def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
 @click.argument("name")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="Event that starts the trigger."
+    "--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="Kind of event that starts a run."
 )
 @click.option(
     "--cron", help="Times of a schedule, as a cron expression in UTC: five fields, or six with seconds first."

@@ -14,7 +14,7 @@ from typing import Any, Final
 from svcnb.client.calls import Flow, now
 from svcnb.client.config import Config
 from svcnb.client.models.explanation import Explanation, Missing, Repair
-from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.usage_keys import UsageKey, groups_in_words
 from svcnb.client.permission_snapshot import MASTER_NAME, expired, named
 from svcnb.client.resources import account_flows, usage_key_flows
 from svcnb.protocol.hashes import api_key_hash
@@ -165,8 +165,8 @@ def _judge_list(call: RefusedCall, key: UsageKey, field: str, by_master: Repair)
             [],
         )
     granted = _update(key, f"adds group {call.group} to the key's {field}", f", {field}={[*groups, call.group]}")
-    held = f" (its list: {', '.join(map(str, groups))})" if groups else ""
-    reason = f"the key's {field} does not contain group {call.group}{held}"
+    listed = f"contains {groups_in_words(groups)}, but not" if groups else "does not contain"
+    reason = f"the key's {field} {listed} group {call.group}"
     return "permission", reason, [granted, by_master] if len(groups) < MAX_KEY_GROUPS else [by_master]
 
 

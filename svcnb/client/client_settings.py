@@ -184,7 +184,9 @@ def checked_headers(headers: object) -> dict[str, str]:
         raise InvalidType(f"invalid headers of type {type(headers).__name__}: expected a mapping of names to strings")
     for name, value in headers.items():
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
-            raise InvalidArgument(f"invalid header name {name!r}: expected letters, digits and hyphens")
+            raise InvalidArgument(
+                f"invalid header name {name!r}: expected ASCII letters, digits and the characters !#$%&'*+-.^_`|~"
+            )
         if name.lower() in _OWN_HEADERS:
             raise InvalidArgument(f"the client sets the header {name} automatically", hint=_OWN_HEADERS[name.lower()])
         if not isinstance(value, str) or not value.isascii() or not value.isprintable():

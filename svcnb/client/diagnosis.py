@@ -121,7 +121,7 @@ class _Diagnosis:
             return _Found("key_executes_nowhere", "the key cannot execute in any group", self._ways())
         named = groups_in_words(key.execute_in_groups)
         if not any(number in self.live for number in key.execute_in_groups):
-            reason = f"the key can execute only in {named}, which the account no longer has"
+            reason = f"the key can execute only in {named}, which the account does not have"
             return _Found("groups_removed", reason, self._ways())
         there = [link.id for link in self.links if link.action]
         if not there:
@@ -263,7 +263,8 @@ class _Diagnosis:
             name = snapshot.action_name or "explained"
             lines.append(f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
         lines.append(f'key = {snapshot.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
-        return _Way("creates a usage key that can run only this action", tuple(lines), len(lines), 0, 0)
+        runs = f"the actions of group {ready[0].id} {ready[0].name!r}" if ready else "only this action"
+        return _Way(f"creates a usage key that can run {runs}", tuple(lines), len(lines), 0, 0)
 
     def _contents(self, number: int) -> GroupContents:
         return next(contents for group, contents in self.snapshot.groups if group.id == number)

@@ -67,7 +67,7 @@ class Explicable(SvcnbError):
         """
         if self.explainer is None:
             raise InvalidArgument(
-                "this error was not raised by a call in this process, so its key is unknown",
+                "this error was not raised by a call in this process, so the key of the call is unknown",
                 hint="Call svc.explain(key, action, wallet).",
             )
         return self.explainer()
@@ -101,7 +101,7 @@ class NotConfirmed(SvcnbError):
 class TransportError(SvcnbError):
     """No usable response arrived, because the connection failed or was interrupted."""
 
-    default_hint = "Check the address, and check that the service is running."
+    default_hint = "Check the address of the service (base_url), and check that the service is running."
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
@@ -165,7 +165,9 @@ class ActionError(Explicable):
         request_id: Id that the service assigned to the request.
     """
 
-    default_hint = "Read error.stack. Only the emulator stores the console output of a failed run."
+    default_hint = (
+        "Read error.stack. An emulator also stores the console output: emulator.run_record(error.request_id)['logs']."
+    )
 
     def __init__(
         self,
@@ -296,7 +298,9 @@ class NotFound(ServiceError):
 class Conflict(ServiceError):
     """The request conflicts with existing data (409)."""
 
-    default_hint = "Read the current state. Then repeat the call if you still need it."
+    default_hint = (
+        "Read the object again, for example with a list method. Then repeat the call if it is still necessary."
+    )
 
 
 class PayloadTooLarge(ServiceError):

@@ -176,7 +176,7 @@ class Recorder:
             if self._waiting:
                 self._write(_TIMEOUT_S)
             if self._waiting:
-                _LOG.warning("%d runs were not recorded in %s", len(self._waiting), self.path)
+                _LOG.warning("%d rows of the run history were not stored in %s", len(self._waiting), self.path)
                 self._waiting.clear()
             if self._connection is not None:
                 self._connection.close()

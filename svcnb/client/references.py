@@ -263,7 +263,7 @@ def key_reference(value: KeyRef) -> str:
         return text.strip()
     raise InvalidArgument(
         f"invalid usage key of type {type(value).__name__}: expected a UsageKey or a non-empty string",
-        hint="Pass a UsageKey, the key's text or its api_key_hash.",
+        hint="Pass a UsageKey, the key as a string, or the api_key_hash of the key.",
     )
 
 

@@ -214,7 +214,8 @@ def failure(
     if 300 <= answer.status < 400:  # noqa: PLR2004 - statuses 3xx are redirects
         return errors.NotTheApi(
             f"the response to {_asked(request)} (status {answer.status}) is a redirect, which the API never sends",
-            hint=f"Use the target of the redirect as base_url: {answer.headers.get('location', 'not given')[:200]}",
+            hint=f"Set base_url to the target of the redirect, without /core/v1 and the rest of the path: "
+            f"{answer.headers.get('location', 'not given')[:200]}",
         )
     try:
         body = parse(answer.content) if answer.content else ""

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from svcnb.client.models.explanation import Explanation
 
 MASTER_KEY_NOTE: Final = (
-    "This run used the account's master key. Use a restricted usage key instead, which limits the damage if it "
-    "leaks: svc.usage_keys.create(name, execute_in_groups=[group])."
+    "This run used the account's master key. Use a restricted usage key instead, because a leaked usage key causes "
+    "less damage: svc.usage_keys.create(name, execute_in_groups=[group])."
 )
 LARGE_PARAMS_NOTE: Final = (
     f"The parameters are larger than {limits.JS_PARAMS_ADVICE_BYTES // 1024} KB, which some services reject."
@@ -144,7 +144,7 @@ def _final(error: SvcnbError, cid: str, until_effective: float | None) -> SvcnbE
         return action_error(error, cid)
     if isinstance(error, Unauthorized | Forbidden) and until_effective is not None:
         error.add_note(
-            f"The service rejected the call for {until_effective:g} s. A new permission would have taken effect by now."
+            f"The service rejected the call for {until_effective:g} s. To find the cause, call error.explain()."
         )
     return error
 

@@ -334,6 +334,6 @@ class EmulatorControl(Checked):
 def _named(snapshot: str) -> str:
     if not snapshot or "/" in snapshot:
         raise InvalidArgument(
-            f"invalid snapshot name {snapshot!r}: expected a word without slashes, for example 'after-setup'"
+            f"invalid snapshot name {snapshot!r}: expected a name without slashes, for example 'after-setup'"
         )
     return quote(snapshot, safe="")

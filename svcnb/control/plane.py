@@ -57,7 +57,7 @@ class ControlPlane:
             headers["Content-Type"] = "application/json"
         send = self._send_in_page if IN_PAGE else self._send
         status, text = send(method, self._control_url + path, payload, headers)
-        return _read(status, text, path)
+        return _read(status, text, self._control_url + path)
 
     def _send(self, method: str, address: str, payload: bytes | None, headers: dict[str, str]) -> tuple[int, str]:
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -112,14 +112,14 @@ def milliseconds(span: float | str | timedelta) -> int:
     return round(seconds(span) * 1000)
 
 
-def _read(status: int, text: str, path: str) -> Any:
+def _read(status: int, text: str, url: str) -> Any:
     try:
         answer = parse(text) if text else None
     except ValueError:
         raise ControlRefused(
             status,
-            f"the response to {path} (status {status}) is not JSON",
-            hint=("Check that this is the address of an emulator."),
+            f"the response from {url} (status {status}) is not JSON",
+            hint="Check that an emulator runs at this address.",
         ) from None
     if status < 400:  # noqa: PLR2004 - HTTP error statuses start at 400
         return answer

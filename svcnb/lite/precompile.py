@@ -27,6 +27,7 @@ _LEFT_OUT = (
     "cytoolz/tests/",
     "docs/",
     "eth_account/typed_transactions/blob_transactions/kzg_trusted_setup.txt",
+    "httpx/_main.py",
     "ipywidgets/widgets/tests/",
     "jedi/third_party/django-stubs/",
     "jedi/third_party/typeshed/stdlib/tkinter/",
@@ -76,7 +77,7 @@ def precompile(folder: Path) -> None:
     """
     lock = json.loads((folder / "pyodide-lock.json").read_text("utf-8"))
     packages = lock["packages"]
-    at_start = {"svcnb", "micropip", *packages["svcnb"]["depends"]}
+    at_start = {"svcnb", *packages["svcnb"]["depends"]}
     unpacked: dict[str, bytes] = {}
     library = _compiled(_files(folder / "python_stdlib.zip"), in_archive=True)
     for name, entry in list(packages.items()):

@@ -23,7 +23,7 @@ from svcnb.tools.fetch import fetch_for_page
 
 _RUNTIME: Final = ("pyodide.mjs", "pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 _KERNEL: Final = "@jupyterlite/pyodide-kernel-extension:kernel"
-_KERNEL_PACKAGES: Final = ("ipykernel", "piplite", "pyodide_kernel")
+_KERNEL_PACKAGES: Final = ("ipykernel", "pyodide_kernel")
 _INSTALLED: Final = ("svcnb", "micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")
 """Packages that the kernel does not install, because `svcnb.lite.page` loads them earlier."""
 _TIMEOUT_S: Final = 900

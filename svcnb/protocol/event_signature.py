@@ -350,4 +350,7 @@ def _warnings(event: Event) -> Iterator[str]:
         )
     if hashed:
         which = ", ".join(hashed)
-        yield f"A log contains only the hash of an indexed string, bytes, array or tuple, so {which} is a raw topic."
+        yield (
+            "A log contains only the hash of an indexed string, bytes, array or tuple. "
+            f"If indexed, {which} is a raw topic."
+        )

@@ -170,7 +170,7 @@ class AccountData:
         return max(0, self.balance) / pace if pace and self.balance is not None else None
 
     def key_name(self, hashed: str) -> str:
-        """Returns the name of a key, or its shortened hash if it has no name. An empty hash means a run of a trigger."""
+        """Returns the name of a key, or its shortened hash. An empty hash belongs to a run of a trigger."""
         return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
 
     def only(self, *, action: str | None = None, source: str | None = None) -> AccountData:

@@ -112,7 +112,9 @@ def deno() -> Path:
         ToolMissing: Deno is not installed. The hint names the extra that installs it.
     """
     if chosen := os.environ.get("SVC_DENO"):
-        return _existing("deno", Path(chosen), "Correct SVC_DENO, or unset it to use the wheel.")
+        return _existing(
+            "deno", Path(chosen), "Set SVC_DENO to the path of Deno, or unset SVC_DENO to use the Python package deno."
+        )
     name = "deno.exe" if sys.platform == "win32" else "deno"
     beside = Path(sys.executable).parent / name
     if beside.is_file():
@@ -144,7 +146,9 @@ def anvil() -> Path:
         ToolMissing: The chain node has not been downloaded.
     """
     if chosen := os.environ.get("SVC_ANVIL"):
-        return _existing("anvil", Path(chosen), "Correct SVC_ANVIL, or unset it and run: svcnb fetch")
+        return _existing(
+            "anvil", Path(chosen), "Set SVC_ANVIL to the path of anvil, or unset SVC_ANVIL and run: svcnb fetch"
+        )
     return _existing("anvil", anvil_path(), "Connect to the internet and run: svcnb fetch")
 
 
@@ -167,7 +171,7 @@ def safe_artifacts() -> Path:
     found = sorted(deno_folder().glob(f"npm/*/@safe-global/safe-contracts/{SAFE_VERSION}/build/artifacts/contracts"))
     if not found:
         raise ToolMissing(
-            "safe-contracts", f"not in {deno_folder()}", "Connect to the internet and run: svcnb fetch --compiler"
+            "safe-contracts", f"not found in {deno_folder()}", "Connect to the internet and run: svcnb fetch --compiler"
         )
     return found[0]
 

@@ -65,7 +65,7 @@ def platform_name() -> str:
         raise ToolMissing(
             "anvil",
             f"there is no build for {sys.platform} on {platform.machine()}",
-            "Install Foundry and set SVC_ANVIL to the path of anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc.",
         )
     return f"{system}-{machine}"
 
@@ -84,7 +84,7 @@ def anvil_lock(platform: str) -> Path:
         raise ToolMissing(
             "anvil",
             f"there is no recorded hash of the build for {platform}, so the download cannot be verified",
-            "Install Foundry and set SVC_ANVIL to the path of anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc.",
         )
     return lock
 
@@ -116,7 +116,9 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
     found = sorted(deno_folder().glob(f"npm/*/{package}/{ANVIL_VERSION}/bin/{target.name}"))
     if not found:
         raise ToolMissing(
-            "anvil", f"package {package} does not contain bin/{target.name}", "Report this error with the line above."
+            "anvil",
+            f"package {package} does not contain bin/{target.name}",
+            "Report this message to the maintainers of svcnb.",
         )
     _place(found[0], target, sha256)
     report(f"anvil {ANVIL_VERSION} is ready: {target}")
@@ -177,7 +179,7 @@ def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
         _deno_cache(f"npm:{package}@{version}", Path(__file__).with_name(f"{package}.lock"))
     found = sorted(deno_folder().glob(where))
     if not found:
-        raise ToolMissing(package, f"not in {deno_folder()}", "Check the network and run again: svcnb lite build")
+        raise ToolMissing(package, f"not found in {deno_folder()}", "Check the network, and run the command again.")
     return found[0]
 
 
@@ -195,11 +197,11 @@ def _deno_cache(specifier: str, lock: Path, *, again: bool = False) -> None:
         )
     except subprocess.TimeoutExpired:
         raise ToolMissing(
-            specifier, f"not downloaded within {FETCH_TIMEOUT_S} s", "Check the network and run again: svcnb fetch"
+            specifier, f"not downloaded within {FETCH_TIMEOUT_S} s", "Check the network, and run the command again."
         ) from None
     if done.returncode:
         said = done.stderr.strip() or f"Deno stopped with exit code {done.returncode}"
-        raise ToolMissing(specifier, said, "Check the network and run again: svcnb fetch")
+        raise ToolMissing(specifier, said, "Check the network, and run the command again.")
 
 
 def _sha256(path: Path) -> str:
@@ -210,8 +212,8 @@ def _sha256(path: Path) -> str:
 def _place(source: Path, target: Path, sha256: str | None) -> None:
     if sha256 is not None and (seen := _sha256(source)) != sha256:
         raise ToolCorrupt(
-            f"{source} has the SHA-256 hash {seen}, but the expected hash is {sha256}. The file was not stored. "
-            f"Delete {deno_folder()} and run: svcnb fetch"
+            f"the downloaded file {source} has the SHA-256 hash {seen}, but the expected hash is {sha256}",
+            hint=f"Delete {deno_folder()} and run: svcnb fetch",
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, scratch = tempfile.mkstemp(dir=target.parent, prefix=".fetching-")

@@ -96,7 +96,7 @@ def test_the_error_of_an_incomplete_creation_describes_the_group(scripted) -> No
     with pytest.raises(errors.OutOfCredit) as caught:
         scripted(service).groups.create("g", actions=ACTIONS)
     (note,) = caught.value.__notes__
-    assert "Group 7 was created" in note
+    assert "Group 7 exists" in note
     assert "1 of 3" in note
     assert ACTIONS[11].cid in note
 

@@ -247,7 +247,7 @@ def test_unwritten_runs_use_bounded_memory_and_cause_a_warning_at_exit(scripted,
         svc.run(ACTION, number)
     kept.close()
     kept.close()
-    assert caplog.messages[1:] == [f"3 runs were not recorded in {kept.path}"]
+    assert caplog.messages[1:] == [f"3 rows of the run history were not stored in {kept.path}"]
 
 
 def test_the_oldest_runs_are_deleted_even_if_each_process_records_only_one(tmp_path, scripted, monkeypatch) -> None:

@@ -252,7 +252,7 @@ def test_a_mistake_of_the_learner_is_an_error_and_a_limit_of_the_service_is_not(
     cells.run("refused = emu.triggers()")
     cells.run("refused.list()")
     assert capsys.readouterr().out.splitlines() == [
-        f"{NOTICE}no triggers service is configured. Set SVC_TRIGGERS_URL to the address of the service.",
+        f"{NOTICE}no triggers service is configured. Set SVC_TRIGGERS_URL to the address of the triggers service.",
         f"{NOTICE}it requires refused, which a skipped cell defines.",
     ]
 
@@ -277,7 +277,7 @@ def test_in_a_page_cells_that_need_an_absent_package_say_so_and_the_others_run(
     cells.run("raise svcnb.ExtraMissing('charts require the package numpy', 'lab', hint='Use an installed svcnb.')")
     cells.run("print(svcnb.practice_key(1)[:4])")
     assert capsys.readouterr().out.splitlines() == [
-        "Skipped on this page: the page does not contain no_such_package. Use an installed svcnb for this cell.",
+        "Skipped on this page: the page does not contain no_such_package. Run this cell with svcnb on a computer.",
         "Skipped on this page: it requires month, which a skipped cell defines.",
         "Skipped on this page: charts require the package numpy. Use an installed svcnb.",
         "0x11",

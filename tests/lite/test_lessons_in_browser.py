@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.lite.conftest import stored
+from tests.lite.conftest import _EXECUTE, stored
 
 pytestmark = pytest.mark.browser
 
@@ -73,6 +73,18 @@ def test_the_first_run_imports_almost_nothing_because_the_start_of_the_page_did(
 def test_the_emulator_of_the_page_does_not_search_for_missing_modules(lab: Callable[[str], Any]):
     """Each search reads the notebook's folder through the page, which takes up to 0.2 s."""
     assert lab("01-quickstart").run(SEARCHES).strip() == "[]"
+
+
+def test_a_page_cannot_install_packages_and_says_so(lab: Callable[[str], Any]):
+    page = lab("01-quickstart")
+    done = page.tab.evaluate(_EXECUTE, "%pip install attrs")
+    assert done["status"] == "error"
+    assert "this page cannot install packages" in done["error"]
+
+
+def test_a_cell_that_imports_micropip_loads_its_wheel(lab: Callable[[str], Any]):
+    code = "import sys\nbefore = 'micropip' in sys.modules\nimport micropip\nprint(before, micropip.__name__)"
+    assert lab("01-quickstart").run(code).strip() == "False micropip"
 
 
 def test_a_file_beside_the_notebook_can_be_imported_but_hides_no_installed_module(lab: Callable[[str], Any]):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import CHROMIUM_ARGUMENTS
 from tests.lite.conftest import _SHOWN, PATIENCE_MS, Lab, serving, stored
 
 pytestmark = pytest.mark.browser
@@ -27,6 +28,13 @@ IN_PAGE = """async () => {
   const failed = await fetch("https://example.org/").then(() => "answered", () => "refused");
   return `${failed} by ${await told}`;
 }"""
+TRACING = (
+    "--trace-startup=devtools.timeline,disabled-by-default-devtools.timeline",
+    "--trace-startup-format=json",
+    "--trace-startup-duration=0",
+)
+LOADED = "v8.wasm.moduleCacheHit"
+"""Event of Chromium when it loads stored machine code of a WebAssembly file."""
 REACH = """async function main() {
   return [typeof indexedDB, typeof XMLHttpRequest, typeof Worker, typeof importScripts, typeof postMessage];
 }"""
@@ -115,6 +123,23 @@ def test_a_second_visit_loads_the_compiled_scripts_of_jupyterlab(browser: Any, s
         if event["name"] == "v8.compile" and event.get("args", {}).get("data", {}).get("cacheKind") == "full"
     }
     assert len([name for name in scripts if "/build/" in name]) > 40, scripts
+
+
+def test_a_second_visit_loads_the_machine_code_of_python(browser: Any, chromium: str, site: str, tmp_path: Path):
+    sizes = []
+    for number in range(2):
+        trace = tmp_path / f"trace{number}.json"
+        context = browser.browser_type.launch_persistent_context(
+            str(tmp_path / "profile"),
+            executable_path=chromium,
+            args=[*CHROMIUM_ARGUMENTS, *TRACING, f"--trace-startup-file={trace}"],
+        )
+        Lab(context, site, "01-quickstart").run_all()
+        context.close()
+        events = json.loads(trace.read_text("utf-8"))["traceEvents"]
+        sizes.append([each["args"]["consumedCacheSize"] for each in events if each["name"] == LOADED])
+    assert sizes[0] == []
+    assert sizes[1][0] > 1_500_000
 
 
 def test_a_second_visit_needs_no_server(browser: Any, site_folder: Path):

@@ -28,7 +28,7 @@ ADVICE: Final[dict[str, str]] = {
         "or use a new wallet."
     ),
     "GroupDoesNotExist": "Use a group from mine.groups.list(). The number of a deleted group is not used again.",
-    "PkpDoesNotExist": "Use a wallet that the group permits: mine.groups.contents(group) lists them.",
+    "PkpDoesNotExist": "Use a wallet that the group permits: mine.groups.contents(group) lists the wallets.",
     "ActionDoesNotExist": "Use an action from mine.actions.list() or mine.groups.contents(group).",
     "UsageApiKeyDoesNotExist": "Use a key from mine.usage_keys.list(). A deleted key cannot be restored.",
     "UsageApiKeyExpired": "Extend the expired key: mine.usage_keys.update(key, expires_in='30d').",
@@ -50,7 +50,7 @@ ADVICE: Final[dict[str, str]] = {
         "Call svc.chain_secured.drift() to list the missing functions. "
         "svcnb supports a different version of the contract."
     ),
-    "DirectETHTransferNotAllowed": "Do not send ETH to the contract. Send it to the admin wallet, which pays the gas.",
+    "DirectETHTransferNotAllowed": "Send ETH to the admin wallet, which pays the gas, and not to the contract.",
 }
 """Hint for each of the contract's errors (docs/service/contract.md#errors)."""
 
@@ -72,7 +72,7 @@ def refused(function: str, data: bytes) -> ChainError:
         hint=ADVICE.get(
             revert.name,
             (
-                "Check that this is the AccountConfig contract: svc.chain_secured.drift() compares the "
+                "Check that the called contract is the AccountConfig contract: svc.chain_secured.drift() compares the "
                 "contract with its description."
             ),
         ),

@@ -92,8 +92,7 @@ def _post(url: str, body: object) -> Flow[Any]:
         what = f"returned status {error.status}" if isinstance(error, ServiceError) else "did not respond"
         raise ChainError(
             f"the chain node at {urlsplit(url).hostname} {what}",
-            hint="Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL. The client "
-            "sent the request only once.",
+            hint=_FAILED,
         ) from None
 
 

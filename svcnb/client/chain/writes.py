@@ -164,7 +164,7 @@ class Writer:
         if (yield from self.chain.rpc("eth_getCode", wallet.address, "latest")) in ("0x", ""):
             raise ChainError(
                 f"there is no contract at the address {wallet.address} of the contract wallet; no transaction was sent",
-                hint="Deploy the contract wallet on this chain first, or pass the address of a deployed one.",
+                hint="Deploy the contract wallet on this chain first, or pass the address of a deployed wallet.",
             )
         if isinstance(wallet, Executes):
 
@@ -228,12 +228,10 @@ class Writer:
         if funds == 0:
             return _no_gas(signer.address, 0, None)
         if signer is not sender:
+            needed = "" if isinstance(sender, Executes) else f" The contract must have the function {_EXECUTE}."
             return ChainError(
                 f"the contract wallet {sender.address} does not execute calls for {signer.address}",
-                hint=(
-                    "Check that the signer is the owner of the wallet. The wallet must execute calls as "
-                    "svcnb.ContractWallet describes."
-                ),
+                hint=f"Check that the signer is the owner of the wallet.{needed}",
             )
         reason = error.revert_data
         return error if reason is None else refused(name, reason)
@@ -387,7 +385,7 @@ def _in_doubt(preview: Preview, sent: str, why: str) -> ChainError:
         name="Pending",
         arguments=(sent,),
         hint=(
-            f"Check the transaction {sent} before you repeat the call, because a block can still include it. The "
-            f"call can then take effect twice."
+            f"Check the transaction {sent} before you repeat the call. If a block still includes the transaction, a "
+            f"repeated call takes effect twice."
         ),
     )

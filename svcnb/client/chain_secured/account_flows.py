@@ -180,7 +180,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
         proof = (
             ()
             if not isinstance(to, str)
-            else ("You passed only an address: make sure that its owner can sign on this chain.",)
+            else ("You passed only an address: make sure that its owner can sign transactions on this chain.",)
         )
         raise NotConfirmed(
             f"this call transfers the account to {new} irreversibly",

@@ -229,9 +229,9 @@ def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
         raise InvalidArgument(
             (
                 f"this operation was started with the service {record.base_url} on chain {record.chain_id}, contract "
-                f"{record.contract_address}"
+                f"{record.contract_address}, but this client uses {here[0]}, chain {here[1]}, contract {here[2]}"
             ),
-            hint="Resume the operation with a client of that service.",
+            hint=f"Resume the operation on the first service: svcnb.Client({record.base_url!r}).",
         )
     admin = yield from admin_of(account.chain, account.master_hash)
     if admin != account.address:

@@ -45,7 +45,8 @@ class WalletAuth:
         """
         if self._envelope is None:
             raise SigningError(
-                "the wallet has not signed for billing yet", hint=("Await a billing call of the client first.")
+                "the wallet has not signed for billing yet",
+                hint="Await a billing call first: await mine.billing.balance().",
             )
         if self._age() > KEPT_S and self._writer.owner is not None:
             old = self._envelope

@@ -19,7 +19,12 @@ class Model(BaseModel):
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True, extra="allow", populate_by_name=True, arbitrary_types_allowed=True, hide_input_in_errors=True
+        frozen=True,
+        extra="allow",
+        populate_by_name=True,
+        arbitrary_types_allowed=True,
+        hide_input_in_errors=True,
+        defer_build=True,
     )
 
     quiet: ClassVar[frozenset[str]] = frozenset()

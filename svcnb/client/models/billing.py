@@ -77,5 +77,5 @@ class Payment(Model):
             ("status", self.status),
             ("balance", self.balance.balance_display if self.balance else None),
         ]
-        note = "Pay, then: svc.billing.wait(payment)" if self.status == "waiting" else ""
+        note = "Make the payment. Then call svc.billing.wait(payment)." if self.status == "waiting" else ""
         return display.record("Payment", rows, note=note)

@@ -182,7 +182,7 @@ def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[st
     room = MAX_GROUP_ENTRIES - len(hash_only)
     if room < 0:
         raise InvalidArgument(
-            f"the list contains {len(hash_only)} hashes of actions; a group accepts at most {MAX_GROUP_ENTRIES} hashes",
+            f"the list contains {len(hash_only)} hashes of actions; a call accepts at most {MAX_GROUP_ENTRIES} hashes",
             hint="Pass the other actions as Action objects, sources or CIDs (Qm...), which can be added one at a time.",
         )
     return hash_only + [hashed for hashed, _ in by_cid[:room]], [cid for _, cid in by_cid[room:]]
@@ -196,7 +196,7 @@ def _add_rest(group: Group, cids: Sequence[str], addresses: Sequence[str]) -> Fl
             yield from step(group.id, entry)
         except SvcnbError as error:
             error.add_note(
-                f"Group {group.id} was created, but only {done} of {len(steps)} additional entries were added. "
+                f"Group {group.id} exists, but only {done} of {len(steps)} additional entries were added. "
                 f"Add the remaining entries, starting with {entry}, with svc.groups.add_action and "
                 f"svc.groups.add_wallet."
             )
@@ -207,7 +207,7 @@ def _kept_actions(number: int, kept: Sequence[RegisteredAction]) -> list[str]:
     hashes = [item.hashed_cid for item in kept if item.hashed_cid is not None]
     if len(hashes) < len(kept):
         raise InvalidArgument(
-            f"group {number} permits actions whose hashes the service does not return, so an update would remove them",
+            f"group {number} permits actions whose hashes the service does not return, so an update removes them",
             hint="First register those actions with svc.actions.register, or pass the complete list: "
             "update(actions=[...]).",
         )
@@ -220,7 +220,7 @@ def _too_many(number: int, seen: int, what: str) -> InvalidArgument:
     return InvalidArgument(
         (
             f"group {number} permits {seen} {what}; an update replaces all entries and accepts at most "
-            f"{MAX_GROUP_ENTRIES}, so it would remove some entries"
+            f"{MAX_GROUP_ENTRIES}, so this update removes entries"
         ),
         hint=(
             f"Pass the complete list, update({what}=[...]), or change single entries with the add_... and remove_... "

@@ -170,7 +170,7 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
     except ValidationError as error:
         names = ", ".join(dict.fromkeys(str(each["loc"][0]) for each in error.errors() if each["loc"]))
         raise InvalidArgument(
-            f"arguments of the wrong type: {names}", hint="To see the types, call help(TriggersClient)."
+            f"arguments of the wrong type: {names}", hint="To see the types, call help(svcnb.TriggersClient)."
         ) from None
 
 
@@ -226,7 +226,7 @@ def create_for(
         return (yield from create(access, action, key, kind, name=name, **members))
     except SvcnbError as error:
         step = error.hint.replace(" Nothing was charged.", "")
-        error.hint = f"{step} The call already created and paid for {made}. Delete or use them.".strip()
+        error.hint = f"{step} The call already created and paid for {made}. Use or delete these objects.".strip()
         raise
 
 
@@ -299,7 +299,7 @@ def fire(
     if len(content) > MAX_WEBHOOK_BYTES:
         raise InvalidArgument(
             f"the body has {len(content)} bytes, but a webhook accepts at most {MAX_WEBHOOK_BYTES} bytes",
-            hint="Send a reference to the data instead.",
+            hint="Send the URL or an id of the data instead.",
         )
     request = Request("POST", address, sent, content, config.timeouts.connect, config.timeouts.write, "/webhook/...")
     answer: Answer = yield request

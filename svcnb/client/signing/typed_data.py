@@ -35,6 +35,7 @@ _ARRAY: Final = re.compile(r"(.+)\[([0-9]{0,9})\]\Z", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?[0-9]{1,78}\Z|0[xX][0-9a-fA-F]{1,64}\Z")
 _PREFIX: Final = b"\x19\x01"
 _SHAPE: Final = "Pass typed data with the members types, primaryType, domain and message (EIP-712)."
+_UNDEFINED: Final = "Add the type to types, or use a type that types defines or that EIP-712 contains, such as uint256."
 
 
 def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
@@ -85,7 +86,7 @@ def _checked(typed_data: object) -> dict[str, Any]:
             raise MalformedValue(f"the typed data has no member {member!r}", hint=_SHAPE)
     types, primary = _checked_types(typed_data["types"]), typed_data["primaryType"]
     if not isinstance(primary, str) or primary not in types:
-        raise MalformedValue(f"primaryType is {shown(primary)}, but types does not define this type", hint=_SHAPE)
+        raise MalformedValue(f"primaryType is {shown(primary)}, but types does not define this type", hint=_UNDEFINED)
     domain_fields = types.get("EIP712Domain")
     if domain_fields is None:
         names = typed_data["domain"] if isinstance(typed_data["domain"], dict) else ()
@@ -133,7 +134,7 @@ def _require_domain(fields: list[dict[str, str]], domain: object) -> None:
     extra = [name for name in domain if name not in names] if isinstance(domain, dict) else []
     if extra:
         raise MalformedValue(
-            f"domain has the member {shown(extra[0])}, which the signature would not cover",
+            f"domain has the member {shown(extra[0])}, which the signature does not cover",
             hint="Add the field to types.EIP712Domain, or delete the member from domain.",
         )
 
@@ -162,7 +163,9 @@ def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
         if not isinstance(value, (list, tuple)):
             raise _unfit(where, value, kind, "a list")
         if length and len(value) != int(length):
-            raise MalformedValue(f"{where} has {len(value)} items, but its type is {kind}")
+            raise MalformedValue(
+                f"{where} has {len(value)} items, but its type is {kind}", hint=f"Pass {length} items."
+            )
         return [_value(inner, item, f"{where}[{at}]", types, depth + 1) for at, item in enumerate(value)]
     return _atom(kind, value, where)
 
@@ -199,11 +202,13 @@ def _atom(kind: str, value: Any, where: str) -> Any:
     if found := _FIXED_BYTES.match(kind):
         data = _bytes(kind, value, where)
         if len(data) != int(found[1]):
-            raise MalformedValue(f"{where} has {len(data)} bytes, but its type is {kind}")
+            raise MalformedValue(
+                f"{where} has {len(data)} bytes, but its type is {kind}", hint=f"Pass {found[1]} bytes."
+            )
         return data
     if found := _INTEGER.match(kind):
         return _integer(kind, int(found[2] or 256), value, where, signed=not found[1])
-    raise MalformedValue(f"{where} has the type {shown(kind)}, but types does not define this type", hint=_SHAPE)
+    raise MalformedValue(f"{where} has the type {shown(kind)}, but types does not define this type", hint=_UNDEFINED)
 
 
 def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> int:

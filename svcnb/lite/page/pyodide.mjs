@@ -32,6 +32,7 @@ async function start() {
   const [python, packages] = await Promise.all([
     runtime.loadPyodide({
       indexURL: new URL("./", import.meta.url).href,
+      env: { PYDANTIC_DISABLE_PLUGINS: "__all__" }, // the search for plug-ins reads the metadata of each package
       stdout: (line) => output.stdout(line),
       stderr: (line) => output.stderr(line),
     }),
@@ -52,9 +53,11 @@ function unpack(files, archive) {
   let end = archive.indexOf(10);
   const sizes = JSON.parse(new TextDecoder().decode(archive.subarray(0, end)));
   end += 1;
+  let last;
   for (const [name, size] of Object.entries(sizes)) {
     const path = PACKAGES + name;
-    files.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+    const folder = path.slice(0, path.lastIndexOf("/"));
+    if (folder !== last) files.mkdirTree(last = folder);
     files.writeFile(path, archive.subarray(end, end += size), { canOwn: true });
   }
 }

@@ -253,7 +253,7 @@ def test_a_member_of_the_domain_that_the_signature_would_not_cover_is_rejected(*
     }
     if declared:
         typed_data["types"]["EIP712Domain"] = [{"name": "name", "type": "string"}]
-    with pytest.raises(SigningError, match="domain has the member 'chainID', which the signature would not cover"):
+    with pytest.raises(SigningError, match="domain has the member 'chainID', which the signature does not cover"):
         typed_data_digest(typed_data)
 
 
