@@ -32,13 +32,20 @@ PACKAGES = {
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
 }
 _ADDRESS = "Check the address in --base-url, the profile, SVC_BASE_URL or the configuration file."
-# The emulator runs without these extras.
+# Failures of these checks do not change the exit code, because the emulator still runs.
 OPTIONAL = {"chain", "lab", "strict types"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of one check."""
+    """Result of one check.
+
+    Attributes:
+        what: Name of the check.
+        good: Whether the check found no problem.
+        seen: Versions, paths or the problem that the check found.
+        fix: How to fix the problem.
+    """
 
     what: str
     good: bool
@@ -174,7 +181,7 @@ def _curve() -> Finding:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SlowSignatures)  # the line already shows it
+            warnings.simplefilter("ignore", SlowSignatures)  # the output already shows the name of the library
             name = library().name
     except ImportError:
         fix = f"Run: {install_command('curve')}"

@@ -197,7 +197,7 @@ class _Job:
             click.echo(repr(made.conclusion), err=True)
 
     def _notify(self, summary: Summary) -> bool:
-        """Sends the result to the webhook, if any. The method returns False only if the webhook did not accept it."""
+        """Sends the result to the webhook, if any. Returns False only if the webhook did not accept the result."""
         from svcnb.reports.unattended import NotificationFailed, notify
 
         if not self._options["notify"]:
