@@ -60,7 +60,10 @@ class TraceEvent(Model):
     """Whether the action succeeded. None for every event except ``end``."""
 
     error_kind: str | None = None
-    """Cause of a failure, only for ``end``: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds`` or ``host``."""
+    """Cause of the failure: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host`` or ``unsupported``.
+
+    None for a successful run and for every event except ``end``.
+    """
 
     quiet: ClassVar[frozenset[str]] = frozenset({"at_ms", "memory_bytes", "took_ms"})
 
