@@ -1,7 +1,7 @@
 """Command line of svcnb, with one file for each resource.
 
-A command imports its module when it runs, and its dependencies on first use. ``svcnb
---help`` does not import click, because `svcnb.cli._overview` contains its text.
+The program imports the module of a command only when the command runs, and dependencies only on first use. The command
+``svcnb --help`` does not import click, because `svcnb.cli._overview` contains the help text.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class Explanation(Model):
     """All groups of the account with at least one of the links."""
 
     repairs: tuple[Repair, ...] = ()
-    """Possible repairs. The repairs that grant the fewest permissions come first.
+    """Possible repairs. The repairs with the fewest calls come first.
 
     Empty if no repair is needed or possible.
     """
@@ -127,7 +127,7 @@ class Explanation(Model):
 
     @property
     def repair(self) -> Repair | None:
-        """The repair that grants the fewest permissions, or None if no repair is needed or possible."""
+        """The first of the possible repairs, or None if no repair is needed or possible."""
         return self.repairs[0] if self.repairs else None
 
     def __bool__(self) -> bool:
