@@ -109,7 +109,10 @@ class TriggerRun(Response):
 
 
 class RunsQuery(Request):
-    """Query of ``GET /api/triggers/{id}/runs``. The service changes a value outside a range to the nearest limit."""
+    """Query of ``GET /api/triggers/{id}/runs``.
+
+    The service replaces a value outside its range with the nearest allowed value.
+    """
 
     limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs to return, from 1 to {RUNS_PAGE_MAX}.")
     offset: int = Field(0, description="Number of the newest runs to skip.")
