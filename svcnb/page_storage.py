@@ -133,7 +133,7 @@ def export(name: str, target: str | Path) -> Path:
         InvalidArgument: There is no state with this name.
     """
     if name not in names():
-        raise InvalidArgument(f"unknown state {name!r}; stored states: {', '.join(names()) or 'none'}")
+        raise InvalidArgument(f"unknown state {name!r}: pass one of the stored states ({', '.join(names()) or 'none'})")
     source, file = folder(name), Path(target)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for each in sorted(source.iterdir()):

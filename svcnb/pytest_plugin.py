@@ -55,7 +55,14 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
     """Emulator and account for the whole test run, both saved in one snapshot."""
     from svcnb.launch import Emulator
 
-    settings = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | request.getfixturevalue("svc_emulator_settings")
+    own = request.getfixturevalue("svc_emulator_settings")
+    if not isinstance(own, dict):
+        pytest.fail(
+            f"the fixture svc_emulator_settings returned a value of type {type(own).__name__}. It must return a dict"
+            ' with settings of the emulator, for example {"seed": "mine"}',
+            pytrace=False,
+        )
+    settings: dict[str, Any] = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | own
     with Emulator(**settings) as emulator:
         account = emulator.client().accounts.create("pytest")
         if missing := CREDIT_CENTS - int(settings["starter_credits"]):
@@ -90,7 +97,10 @@ def svc_account(request: pytest.FixtureRequest) -> Account:
 
 @pytest.fixture
 def svc(request: pytest.FixtureRequest, svc_account: Account) -> Iterator[Client]:
-    """A client with the account's key. An application that calls ``svcnb.Client()`` uses the same settings."""
+    """A client with the account's key.
+
+    The fixture sets environment variables, so an application that calls ``svcnb.Client()`` uses the same settings.
+    """
     from svcnb.client import Client
 
     if _live(request):

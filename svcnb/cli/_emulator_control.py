@@ -61,8 +61,8 @@ def _address(url: str | None) -> str:
     found = control_tokens.running()
     if not found:
         raise click.ClickException(
-            "no emulator is running. Start one with `svcnb emulator`. To control an emulator of another user, pass "
-            "--url and set its token in SVC_CONTROL_TOKEN."
+            "no emulator is running. To start an emulator, run `svcnb emulator`. To control the emulator of another "
+            "user, pass --url, and set SVC_CONTROL_TOKEN to the control token of the emulator."
         )
     if len(found) > 1:
         addresses = ", ".join(each.base_url for each in found)
@@ -142,7 +142,9 @@ def stop(url: str | None) -> None:
 @click.command("clock", epilog=examples("svcnb emulator clock --advance 10m", "svcnb emulator clock --freeze"))
 @click.option("--advance", metavar="SPAN", help="Move the clock forward by this duration, for example 90s, 10m or 2d.")
 @click.option("--freeze", "freeze", is_flag=True, help="Stop the clock now.")
-@click.option("--at", metavar="TIME", help="Stop the clock at this time: Unix seconds or ISO 8601, in UTC.")
+@click.option(
+    "--at", metavar="TIME", help="Stop the clock at this time: Unix seconds or ISO 8601. Default time zone: UTC."
+)
 @click.option("--real", is_flag=True, help="Set the clock to the time of the machine again.")
 @output_options
 @_with_emulator
@@ -189,7 +191,7 @@ def fault(
 ) -> None:
     """Make the next calls that need PART fail or wait. Without PART, list the faults."""
     if clear and part is not None:
-        raise click.UsageError("--clear removes all faults, so it cannot be combined with PART: omit one of them.")
+        raise click.UsageError("--clear removes all faults and cannot be combined with PART: omit --clear or PART.")
     faults = control.faults
     if clear:
         faults.clear()

@@ -27,7 +27,7 @@ from svcnb.supervised import LISTENER
 class PortTaken(Exception):
     """Error for a port that another program already uses."""
 
-    hint = "Use another --port, or omit it to use a free port."
+    hint = "Use another --port, or omit --port to use a free port."
     exit_code = ExitCode.PORT_IN_USE
 
 
@@ -41,7 +41,7 @@ class HostUnusable(Exception):
 
 
 class StopRequested(BaseException):
-    """Error for a signal during the start. The program then stops all components that it has started."""
+    """Exception for a stop signal during the start. The program then stops all components that it has started."""
 
 
 def serve(given: Mapping[str, Any]) -> ExitCode:
@@ -87,7 +87,10 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None, *, s
     if settings.chain_rpc is None and settings.chain_engine == "anvil":
         _ensure_anvil()
     if settings.seed is not None:
-        _say("This emulator uses a seed, so anyone can compute its keys. Do not use them to protect anything of value.")
+        _say(
+            "This emulator uses a seed. Anyone who has the seed can compute the keys of the emulator, so do not use "
+            "these keys to protect anything of value."
+        )
     from svcnb.emulator.main import serve as serve_app
 
     hidden = settings.control_token is not None and not supervised
@@ -108,8 +111,9 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _print_ready(ready: dict[str, object], *, hidden: bool) -> None:
     gc.freeze()  # later garbage collections then skip all existing objects
-    # The output contains a token only for programs that have no other source for it. Terminals and container logs keep
-    # output. The user has the token that they chose, and programs of the same user read a generated one from its file.
+    # The output contains the token only for programs that have no other source for the token, because terminals and
+    # container logs store output. The user has the token that they chose. Programs of the same user read a generated
+    # token from its file.
     if hidden or (sys.stdout.isatty() and control_tokens.find(str(ready["base_url"])) is not None):
         ready = {name: value for name, value in ready.items() if name != "control_token"}
     sys.stdout.write(json.dumps(ready) + "\n")

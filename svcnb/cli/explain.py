@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 @click.command("explain", epilog=examples("svcnb explain action.js --key-hash 0x5d1c... --wallet 0x93ab..."))
 @click.argument("action")
 @click.option(
-    "--key-hash", metavar="HASH", type=KeyHash(), help="Hash of another usage key to explain, from `svcnb keys list`."
+    "--key-hash",
+    metavar="HASH",
+    type=KeyHash(),
+    help="Hash of the usage key to explain, from `svcnb keys list`. Default: the key of this command.",
 )
 @click.option("--wallet", metavar="ADDRESS", help="Wallet that the action uses.")
 @output_options

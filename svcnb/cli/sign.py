@@ -37,7 +37,10 @@ FLOWS = {
     metavar="SECONDS",
     help=("Time of the signature, in Unix seconds. Default: the service's current time."),
 )
-@click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
+@click.option(
+    "--base-url",
+    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
+)
 def command(
     flow: str, wallet_key_file: Path, chain_id: int | None, issued_at: int | None, base_url: str | None
 ) -> None:
@@ -80,7 +83,9 @@ def _wallet(text: str) -> tuple[bytes, str]:
 
     secret = _bytes_of(text)
     if secret is None or len(secret) != SECRET_BYTES:
-        raise click.BadParameter("invalid private key: expected 64 hex digits.", param_hint="--wallet-key-file")
+        raise click.BadParameter(
+            "invalid private key: expected 64 hex digits, optionally after 0x.", param_hint="--wallet-key-file"
+        )
     try:
         return secret, checksum_address(address_of_secret(secret))
     except ValueError as error:

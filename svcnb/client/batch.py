@@ -128,6 +128,9 @@ class _Results(Sequence[Outcome]):
         index = pd.Index([outcome.index for outcome in rows], name="run")
         frame = pd.DataFrame([[getattr(row, name) for name in columns] for row in rows], columns=columns, index=index)
         types = {"ok": "bool", "elapsed": "float64", "cost_cents": "int64"}
+        responses = [row.response for row in rows if row.response is not None]
+        if 0 < len(responses) < len(rows) and all(type(it) is int and it.bit_length() < 64 for it in responses):  # noqa: PLR2004 - bits of Int64
+            types["response"] = "Int64"
         # pandas determines the types of strings from the rows, which an empty batch does not have.
         return frame.astype(types if rows else types | dict.fromkeys(("logs", "error", "request_id"), "str"))
 

@@ -57,7 +57,7 @@ class Client(ClientSettings[SyncSession]):
     client that uses them is deleted.
 
     The client reads each setting from the first of these sources that contains it: argument, selected profile,
-    environment, settings file (`svcnb.client.config`).
+    environment, configuration file (`svcnb.client.config`).
 
     Args:
         base_url: Address of the service, the part before ``/core/v1``.

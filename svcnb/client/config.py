@@ -205,7 +205,7 @@ def _vocabulary(found: Mapping[str, str]) -> Vocabulary:
         )
     except ValueError as error:
         raise ConfigError(
-            str(error), hint="Correct the name in SVC_SERVICE_NAME or SVC_PROCESSOR_NAME, or in the settings file."
+            str(error), hint="Correct the name in SVC_SERVICE_NAME or SVC_PROCESSOR_NAME, or in the configuration file."
         ) from error
 
 
@@ -293,7 +293,7 @@ def _optional_url(url: str | None, name: str) -> str | None:
 
 
 def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
-    """Returns the path of the settings file, even if it does not exist, or None without a home folder."""
+    """Returns the path of the configuration file, even if it does not exist, or None without a home folder."""
     environment = os.environ if environment is None else environment
     named = environment.get("SVCNB_CONFIG")
     return Path(named).expanduser() if named else _default_file(environment)
@@ -318,7 +318,7 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
 
 
 def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
-    """Reads a settings file, and returns its settings, with those of each profile under ``profiles``.
+    """Reads a configuration file, and returns its settings, with those of each profile under ``profiles``.
 
     Args:
         path: Path of the file.
@@ -333,25 +333,26 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
     except FileNotFoundError:
         if required:
             raise ConfigError(
-                f"the settings file {path} does not exist", hint="Set SVCNB_CONFIG to the path of an existing file."
+                f"the configuration file {path} does not exist",
+                hint="Set SVCNB_CONFIG or config_file to the path of an existing file.",
             ) from None
         return {}
     except UnicodeDecodeError as error:
         raise ConfigError(
-            f"the settings file {path} is not UTF-8 text: invalid byte {error.object[error.start]:#04x} at position "
-            f"{error.start}",
+            f"the configuration file {path} is not UTF-8 text: invalid byte {error.object[error.start]:#04x} at "
+            f"position {error.start}",
             hint="Save the file as UTF-8.",
         ) from None
     except (OSError, ValueError) as error:  # ValueError: the path contains a null character
         raise ConfigError(
-            f"the settings file {path} cannot be read: {getattr(error, 'strerror', None) or error}",
+            f"the configuration file {path} cannot be read: {getattr(error, 'strerror', None) or error}",
             hint="Check that the path is a regular file, and that you can read it.",
         ) from error
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"the settings file {path} is not valid TOML: {error}", hint="Correct the line that the message names."
+            f"the configuration file {path} is not valid TOML: {error}", hint="Correct the line that the message names."
         ) from error
     profiles = values.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):
@@ -367,7 +368,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         and stat.S_IMODE(path.stat().st_mode) & 0o077
     ):
         raise ConfigError(
-            f"the settings file {path} contains a key, and other users can read it", hint=f"Run: chmod 600 {path}"
+            f"the configuration file {path} contains a key, and other users can read it", hint=f"Run: chmod 600 {path}"
         )
     return values | ({"profiles": profiles} if profiles else {})
 
@@ -376,7 +377,7 @@ def _check_settings(path: Path, settings: Mapping[str, object]) -> None:
     for name, value in settings.items():
         if name not in _ENVIRONMENT:
             raise ConfigError(
-                f"the settings file {path} has an unknown setting {name!r}",
+                f"the configuration file {path} has an unknown setting {name!r}",
                 hint=f"Use only the settings {', '.join(sorted(_ENVIRONMENT))}, and tables [profiles.NAME].",
             )
         if not isinstance(value, str):

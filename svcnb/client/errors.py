@@ -70,7 +70,7 @@ class Explicable(SvcnbError):
         """
         if self.explainer is None:
             raise InvalidArgument(
-                "this error was not raised by a call in this process, so its key is unknown",
+                "this error was not raised by a call in this process, so the key of the call is unknown",
                 hint="Call svc.explain(key, action, wallet).",
             )
         return self.explainer()
@@ -169,7 +169,9 @@ class ActionError(Explicable):
         request_id: Id that the service assigned to the request.
     """
 
-    default_hint = "Read error.stack. Only the emulator stores the console output of a failed run."
+    default_hint = (
+        "Read error.stack. An emulator also stores the console output: emulator.run_record(error.request_id)['logs']."
+    )
 
     def __init__(
         self,

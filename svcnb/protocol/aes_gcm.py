@@ -36,8 +36,8 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
     """
     if len(key) != KEY_BYTES or len(nonce) != NONCE_BYTES:
         raise ValueError(
-            f"the key has {len(key)} bytes and the nonce has {len(nonce)}: AES-256-GCM requires {KEY_BYTES} bytes "
-            f"and {NONCE_BYTES} bytes"
+            f"the key has {len(key)} bytes and the nonce has {len(nonce)} bytes: AES-256-GCM requires a key of "
+            f"{KEY_BYTES} bytes and a nonce of {NONCE_BYTES} bytes"
         )
     if IN_PAGE:
         return bytes.fromhex(primitives().encrypt(key.hex(), nonce.hex(), plain.hex(), about.hex()))

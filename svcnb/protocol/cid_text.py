@@ -196,7 +196,9 @@ def _read(text: str) -> ParsedCid:
         size, _, digest = varint.decode_raw(rest)
         codec_name, hash_name = multicodec.get(code=codec).name, multicodec.get(code=hash_code).name
     except Exception as error:
-        raise MalformedCid(f"invalid CID {shown(given)}", hint=_HINT) from error
+        raise MalformedCid(
+            f"invalid CID {shown(given)}: expected version 0 (Qm...) or version 1, such as bafy...", hint=_HINT
+        ) from error
     if version > 1:
         raise MalformedCid(f"invalid CID {shown(given)}: unknown version {version}", hint=_HINT)
     if version == 0 and not is_cid_v0(given):

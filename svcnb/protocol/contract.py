@@ -116,7 +116,7 @@ class Event(NamedTuple):
         """
         indexed = [kind for _, kind, is_topic in self.fields if is_topic]
         if len(topics) != len(indexed) + 1:
-            raise AbiError(f"{self.name} has {len(indexed) + 1} topics, but the log has {len(topics)}")
+            raise AbiError(f"the event {self.name} has {len(indexed) + 1} topics, but the log has {len(topics)}")
         from_topics = iter([codec.decode((kind,), topic)[0] for kind, topic in zip(indexed, topics[1:], strict=True)])
         from_data = iter(codec.decode([kind for _, kind, is_topic in self.fields if not is_topic], data))
         return {name: next(from_topics if is_topic else from_data) for name, _, is_topic in self.fields}

@@ -49,7 +49,10 @@ class Cron:
             raise InvalidType(f"a schedule must be a string of five or six fields, not {type(text).__name__}")
         self.text = text
         if not text.strip() or len(text) > _MAX_LENGTH:
-            raise InvalidCron(f"invalid schedule {shown(text)}", hint=f"Write five fields, {_EXAMPLES}.")
+            raise InvalidCron(
+                f"invalid schedule {shown(text)}: expected 1 to {_MAX_LENGTH} characters",
+                hint=f"Write five fields, {_EXAMPLES}.",
+            )
         parsed = self._parse(datetime(2024, 1, 1, tzinfo=UTC))
         if _finest_s(parsed) < SCHEDULE_SCAN_S:
             raise InvalidCron(

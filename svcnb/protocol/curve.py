@@ -152,7 +152,7 @@ def library() -> Library:
         if load is _eth_keys:
             warn(
                 "neither coincurve nor wallycore is installed, so each signature takes several milliseconds. "
-                f"To install one, run: {install_command('chain')}",
+                f"To install a fast library, run: {install_command('chain')}",
                 SlowSignatures,
                 stacklevel=4,
             )

@@ -125,7 +125,7 @@ class Event:
         if sum(argument.indexed for argument in arguments) > MAX_INDEXED:
             raise InvalidSignature(
                 f"the event signature {shown(text)} marks more than {MAX_INDEXED} arguments as indexed",
-                hint="Mark at most three arguments as indexed, because a log contains at most three.",
+                hint="Mark at most three arguments as indexed, because a log contains at most three of them.",
             )
         return cls(found[1], arguments)
 
@@ -350,4 +350,7 @@ def _warnings(event: Event) -> Iterator[str]:
         )
     if hashed:
         which = ", ".join(hashed)
-        yield f"A log contains only the hash of an indexed string, bytes, array or tuple, so {which} is a raw topic."
+        yield (
+            "A log contains only the hash of an indexed string, bytes, array or tuple. "
+            f"If indexed, {which} is a raw topic."
+        )

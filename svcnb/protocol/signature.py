@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from svcnb.errors import InvalidArgument
+from svcnb.errors import InvalidArgument, InvalidType
 from svcnb.protocol.curve import library, require_secret
 from svcnb.protocol.errors import MalformedSignature
 from svcnb.protocol.hashes import HASH_BYTES
@@ -74,7 +74,9 @@ def recover_address(digest: bytes, signature: bytes) -> str:
     try:
         point = library().recover(digest, signature[:-1], parity)
     except ValueError:
-        raise MalformedSignature("r and s of the signature are not a point on the curve", hint="Sign again.") from None
+        raise MalformedSignature(
+            "no public key matches the values r and s of the signature", hint="Sign again."
+        ) from None
     return "0x" + keccak256(point)[-20:].hex()
 
 
@@ -106,6 +108,8 @@ def personal_digest(message: str | bytes) -> bytes:
 
 
 def _require_digest(digest: bytes) -> None:
+    if not isinstance(digest, bytes | bytearray | memoryview):
+        raise InvalidType(f"a digest must be {HASH_BYTES} bytes, not {type(digest).__name__}")
     if len(digest) != HASH_BYTES:
         raise InvalidArgument(
             f"a digest must have {HASH_BYTES} bytes, not {len(digest)}",

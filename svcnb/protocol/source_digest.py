@@ -126,7 +126,7 @@ def _changed(path: object) -> OSError:
 def reader(file: Any) -> Callable[[memoryview], int | None]:
     """Returns a function that fills a buffer from a binary file."""
     if hasattr(file, "encoding") and hasattr(file, "read"):
-        raise InvalidType("the file is open in text mode, but a CID needs bytes: open it with 'rb'")
+        raise InvalidType("the file is open in text mode, but a CID needs bytes: open the file with mode 'rb'")
     if hasattr(file, "readinto"):
         return cast("Callable[[memoryview], int | None]", file.readinto)
     if hasattr(file, "read"):
@@ -142,7 +142,9 @@ def _read_into(file: Any, buffer: memoryview) -> int | None:
     if data is None:
         return None
     if not isinstance(data, bytes):
-        raise InvalidType(f"the file returns {type(data).__name__}, but a CID needs bytes: open it with 'rb'")
+        raise InvalidType(
+            f"the file returns {type(data).__name__}, but a CID needs bytes: open the file with mode 'rb'"
+        )
     buffer[: len(data)] = data
     return len(data)
 

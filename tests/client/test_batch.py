@@ -79,6 +79,21 @@ def test_a_batch_accepts_a_series(scripted) -> None:
     assert batch.responses() == [2, 3]
 
 
+@pytest.mark.parametrize(
+    ("second", "dtype"), [(2, "Int64"), (2**70, "object"), (True, "object"), (2.5, "float64"), ("b", "object")]
+)
+def test_a_failed_run_does_not_change_the_integers_of_a_frame(scripted, second: object, dtype: str) -> None:
+    def reply(request: httpx.Request) -> httpx.Response:
+        n = number(request)
+        return httpx.Response(400, json={"error": "broken"}) if n == 3 else answer([1, second][n - 1])
+
+    batch = scripted(reply).map(DOUBLE, [{"n": n} for n in (1, 2, 3)])
+    response = batch.to_frame()["response"]
+    assert list(response)[:2] == [1, second]
+    assert pd.isna(response[2])
+    assert response.dtype == dtype
+
+
 def test_the_frame_of_an_empty_batch_has_the_types_of_strings(scripted) -> None:
     frame = scripted(lambda _: answer(1)).map(DOUBLE, []).to_frame()
     strings = pd.Series([""], dtype="str").dtype

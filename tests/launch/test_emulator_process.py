@@ -185,7 +185,7 @@ def test_a_start_that_takes_too_long_is_stopped_and_reported() -> None:
 
 
 def test_its_output_is_stored(start_emulator: Callable[..., launch.Emulator]) -> None:
-    assert "anyone can compute its keys" in start_emulator(seed="demo").log
+    assert "Anyone who has the seed can compute the keys" in start_emulator(seed="demo").log
 
 
 def test_settings_reach_it_without_standing_in_its_command_line(

@@ -98,6 +98,15 @@ def test_a_live_run_without_a_key_says_what_it_needs(python: Path, project: Path
 
 
 @pytest.mark.slow
+def test_settings_of_a_wrong_type_give_a_clear_failure(python: Path, project: Path) -> None:
+    fixture = "@pytest.fixture(scope='session')\ndef svc_emulator_settings():\n    {'seed': 'mine'}\n"
+    (project / "conftest.py").write_text(f"import pytest\n{fixture}")
+    done = run([python, "-m", "pytest", "-q", "-k", "counts"], project)
+    assert done.returncode == 1
+    assert "svc_emulator_settings returned a value of type NoneType. It must return a dict" in done.stdout
+
+
+@pytest.mark.slow
 def test_the_plugin_costs_a_project_that_does_not_use_it_no_import_of_the_client(python: Path, tmp_path: Path) -> None:
     (tmp_path / "test_other.py").write_text(
         "import sys\ndef test_light():\n    assert not {'httpx', 'pydantic', 'svcnb.client'} & set(sys.modules)\n"

@@ -192,7 +192,7 @@ class PendingFolder:
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
             raise InvalidArgument(
-                f"invalid id {identity!r} of a pending mint",
+                f"invalid id {identity!r} of a pending mint: expected letters and digits",
                 hint="To list the pending mints, call svc.chain_secured.pending().",
             )
         return self.folder / f"{identity}.pending"
@@ -236,8 +236,8 @@ class PendingFolder:
         key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
         if len(key) != _KEY_BYTES:
             raise ConfigError(
-                f"the file {self.key_file} does not contain an encryption key",
-                hint="Move this file to another folder if no record needs the file.",
+                f"the key file {self.key_file} has {len(key)} bytes: expected {_KEY_BYTES}",
+                hint="Restore the file from a copy. If there are no pending mints, move the file to another folder.",
             )
         return key
 

@@ -126,7 +126,7 @@ class Explanation(Model):
     """Groups of the account that have a link to the key, the action or the wallet."""
 
     repairs: tuple[Repair, ...] = ()
-    """Possible repairs. The repairs that grant the fewest permissions come first.
+    """Possible repairs. The repairs with the fewest calls come first.
 
     Empty if no repair is needed or possible.
     """
@@ -136,7 +136,7 @@ class Explanation(Model):
 
     @property
     def repair(self) -> Repair | None:
-        """The repair that grants the fewest permissions, or None if no repair is needed or possible."""
+        """The first of the possible repairs, or None if no repair is needed or possible."""
         return self.repairs[0] if self.repairs else None
 
     def __bool__(self) -> bool:

@@ -102,8 +102,8 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             if here - begun >= timeout:
                 raise TimedOut(
                     f"the processor did not collect the payment within {timeout:g} s: {error.message}",
-                    hint="Make the payment, then call svc.billing.wait(payment) again. A crypto payment can take 5 "
-                    "minutes.",
+                    hint="Make the payment, then call svc.billing.wait(payment) again. A crypto payment usually takes "
+                    "1 to 5 minutes.",
                 ) from error
         else:
             return payment.model_copy(update={"status": "credited", "balance": after})

@@ -170,7 +170,7 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
     except ValidationError as error:
         names = ", ".join(dict.fromkeys(str(each["loc"][0]) for each in error.errors() if each["loc"]))
         raise InvalidArgument(
-            f"arguments of the wrong type: {names}", hint="To see the types, call help(TriggersClient)."
+            f"arguments of the wrong type: {names}", hint="To see the types, call help(svcnb.TriggersClient)."
         ) from None
 
 

@@ -15,6 +15,7 @@ import pytest
 from eth_account import Account
 from eth_account.messages import encode_defunct, encode_typed_data
 
+from svcnb import InvalidType
 from svcnb.client.errors import SigningError
 from svcnb.client.secret import Secret
 from svcnb.client.signing import ContractWallet, LocalSigner, Signer
@@ -37,6 +38,12 @@ def test_a_key_is_accepted_in_every_usual_form(key: Any) -> None:
     signer = LocalSigner.from_key(key)
     assert signer.address == OWNER.address
     assert signer.reveal() == KEY
+
+
+@pytest.mark.parametrize("digest", [[1] * 32, "00" * 16, None])
+def test_a_digest_that_is_not_bytes_is_rejected(digest: Any) -> None:
+    with pytest.raises(InvalidType, match="a digest must be 32 bytes, not"):
+        LocalSigner.from_key(KEY).sign_digest(digest)
 
 
 def test_signatures_equal_those_of_eth_account() -> None:

@@ -84,5 +84,5 @@ def test_half_a_surrogate_pair_is_refused_before_anything_is_encrypted():
 
 @pytest.mark.parametrize(("key", "nonce"), [(KEY[:16], NONCE), (KEY, NONCE[:8]), (KEY, NONCE + b"\0")])
 def test_a_shorter_key_or_another_nonce_length_is_refused(key, nonce):
-    with pytest.raises(ValueError, match="AES-256-GCM requires 32 bytes and 12 bytes"):
+    with pytest.raises(ValueError, match="AES-256-GCM requires a key of 32 bytes and a nonce of 12 bytes"):
         encrypt(key, "text", nonce)
