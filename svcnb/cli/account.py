@@ -165,13 +165,13 @@ def _confirmed(work: Callable[[bool], Any], *, yes: bool) -> Any:
 
     if not yes:
         try:
-            return work(False)  # noqa: FBT003 - the one argument there is
+            return work(False)  # noqa: FBT003 - `work` has only this argument
         except NotConfirmed as error:
             click.echo(error.message[:1].upper() + error.message[1:] + ":", err=True)
             for sentence in error.consequences:
                 click.echo(f"- {sentence}", err=True)
             click.confirm("Continue?", abort=True, err=True)
-    return work(True)  # noqa: FBT003 - as above
+    return work(True)  # noqa: FBT003 - `work` has only this argument
 
 
 def _signer(file: Path, contract_wallet: str | None) -> Signer:

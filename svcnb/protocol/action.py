@@ -161,7 +161,7 @@ class Action:
             InvalidType: ``derived`` is not an action.
         """
         if not isinstance(derived, Action):
-            raise InvalidType(f"cannot compare an action with {type(derived).__name__}: pass Action(source)")
+            raise InvalidType(f"cannot compare an action with {type(derived).__name__}: pass svcnb.Action(source)")
         return Stamp.read(self.source, derived.source)
 
     def diff(self, other: Action) -> ActionDiff:
@@ -174,7 +174,7 @@ class Action:
             InvalidType: ``other`` is not an action.
         """
         if not isinstance(other, Action):
-            raise InvalidType(f"cannot compare an action with {type(other).__name__}: pass Action(source)")
+            raise InvalidType(f"cannot compare an action with {type(other).__name__}: pass svcnb.Action(source)")
         from svcnb.protocol.action_diff import ActionDiff
 
         return ActionDiff.between(self, other)

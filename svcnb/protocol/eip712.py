@@ -107,7 +107,9 @@ def _word(kind: str, value: Any, name: str) -> bytes:
     if found := _FIXED_BYTES.match(kind):
         data = _bytes(value, name)
         if len(data) != int(found[1]):
-            raise MalformedValue(f"{name} has {len(data)} bytes, but its type is {kind}")
+            raise MalformedValue(
+                f"{name} has {len(data)} bytes, but its type is {kind}", hint=f"Pass {found[1]} bytes."
+            )
         return data.ljust(_WORD, b"\0")
     raise MalformedValue(f"the type {shown(kind)} is not supported", hint="Use a type without arrays and structs.")
 

@@ -65,7 +65,7 @@ def platform_name() -> str:
         raise ToolMissing(
             "anvil",
             f"there is no build for {sys.platform} on {platform.machine()}",
-            "Install Foundry and set SVC_ANVIL to the path of anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc.",
         )
     return f"{system}-{machine}"
 
@@ -84,7 +84,7 @@ def anvil_lock(platform: str) -> Path:
         raise ToolMissing(
             "anvil",
             f"there is no recorded hash of the build for {platform}, so the download cannot be verified",
-            "Install Foundry and set SVC_ANVIL to the path of anvil, or use another chain with --chain-rpc.",
+            "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc.",
         )
     return lock
 
@@ -220,7 +220,7 @@ def _place(source: Path, target: Path, sha256: str | None) -> None:
     os.close(handle)
     try:
         shutil.copyfile(source, scratch)
-        os.chmod(scratch, 0o755)  # noqa: PTH101, S103 - a program that its user may run; nothing secret in it
+        os.chmod(scratch, 0o755)  # noqa: PTH101, S103 - a program that all users can run; it contains no secret
         os.replace(scratch, target)  # noqa: PTH105 - atomic: no process starts an incomplete file
     except BaseException:
         Path(scratch).unlink(missing_ok=True)

@@ -122,7 +122,7 @@ def test_a_new_key_is_saved_privately_and_never_overwritten(master, tmp_path: Pa
     before = master("keys", "list").stdout
     again = master("keys", "create", "runner", "--save", str(file))
     assert again.returncode == ExitCode.USAGE
-    assert "will not be overwritten" in again.stderr
+    assert "does not overwrite files" in again.stderr
     assert file.read_text(encoding="utf-8").strip() == secret
     assert master("keys", "list").stdout == before, "a key was made that could not be kept"
 

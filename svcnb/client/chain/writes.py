@@ -228,12 +228,10 @@ class Writer:
         if funds == 0:
             return _no_gas(signer.address, 0, None)
         if signer is not sender:
+            needed = "" if isinstance(sender, Executes) else f" The contract must have the function {_EXECUTE}."
             return ChainError(
                 f"the contract wallet {sender.address} does not execute calls for {signer.address}",
-                hint=(
-                    "Check that the signer is the owner of the wallet. The wallet must execute calls as "
-                    "svcnb.ContractWallet describes."
-                ),
+                hint=f"Check that the signer is the owner of the wallet.{needed}",
             )
         reason = error.revert_data
         return error if reason is None else refused(name, reason)

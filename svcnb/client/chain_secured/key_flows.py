@@ -226,7 +226,7 @@ def _secret(key: KeyRef) -> str:
     text = found.reveal() if isinstance(found, Secret) else found
     if not text or looks_like_hash(text):
         raise InvalidArgument(
-            "the check runs an action with the key, so it requires the secret of the key",
+            "the check runs an action with the key, so the check requires the secret of the key",
             hint="Pass the UsageKey that creation returned, or the key string that you saved.",
         )
     return text.strip()

@@ -163,7 +163,9 @@ def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
         if not isinstance(value, (list, tuple)):
             raise _unfit(where, value, kind, "a list")
         if length and len(value) != int(length):
-            raise MalformedValue(f"{where} has {len(value)} items, but its type is {kind}")
+            raise MalformedValue(
+                f"{where} has {len(value)} items, but its type is {kind}", hint=f"Pass {length} items."
+            )
         return [_value(inner, item, f"{where}[{at}]", types, depth + 1) for at, item in enumerate(value)]
     return _atom(kind, value, where)
 
@@ -200,7 +202,9 @@ def _atom(kind: str, value: Any, where: str) -> Any:
     if found := _FIXED_BYTES.match(kind):
         data = _bytes(kind, value, where)
         if len(data) != int(found[1]):
-            raise MalformedValue(f"{where} has {len(data)} bytes, but its type is {kind}")
+            raise MalformedValue(
+                f"{where} has {len(data)} bytes, but its type is {kind}", hint=f"Pass {found[1]} bytes."
+            )
         return data
     if found := _INTEGER.match(kind):
         return _integer(kind, int(found[2] or 256), value, where, signed=not found[1])

@@ -90,7 +90,7 @@ class Relay:
         self._turns = FairLimit(len(payers), len(payers))
         self._under_way: set[asyncio.Task[Any]] = set()  # the event loop keeps only weak references to tasks
 
-    def forget_nonces(self) -> None:
+    def clear_nonces(self) -> None:
         """Discards the cached nonces. The relay reads them from the chain before the next transaction."""
         for payer in self._payers:
             payer.nonce = None
