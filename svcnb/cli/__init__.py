@@ -27,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     _replace_closed_streams()
     if sys.stdout is None:  # the output, for example a new key, would be lost
-        sys.stderr.write("Error: standard output is closed\nNext step: Redirect it to a file, a pipe or /dev/null.\n")
+        sys.stderr.write(
+            "Error: standard output is closed\nNext step: Redirect standard output to a file, a pipe or /dev/null.\n"
+        )
         return ExitCode.USAGE
     if "_SVCNB_COMPLETE" in os.environ:  # a shell requests completions, which click itself writes as bytes
         return _run_with_click(given)

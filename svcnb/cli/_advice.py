@@ -35,7 +35,7 @@ _ADVICE: Final = {
     "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
     "wallets list` or `svcnb actions list`.",
     "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
-    "TimedOut": "Try again: the service may be busy.",
+    "TimedOut": "Run the command again in a few seconds, because the service can be busy.",
     "NotTheApi": _ADDRESS,
     "PaymentFailed": "Start a new payment: `svcnb billing top-up CENTS`.",
 }

@@ -25,12 +25,16 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
     No option accepts the key itself, because the process list would show the key to all users of the machine.
     """
 
-    @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
+    @click.option(
+        "--base-url",
+        help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration "
+        "file.",
+    )
     @click.option(
         "--key-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
         help="File that contains only the key, or that `svcnb apply` saved. Use - for standard input. Default: "
-        "SVC_API_KEY.",
+        "SVC_API_KEY, otherwise the configuration file.",
     )
     @profile_option
     @wraps(function)

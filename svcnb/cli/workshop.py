@@ -133,7 +133,7 @@ def start(
             click.echo(f"Workshop  {server.url}")
             click.echo(f"Emulators {'on this machine, on demand' if hosts else 'on the machines of the learners'}")
             click.echo(f"Board     address in {folder / BOARD_FILE}")
-            click.echo(f"Places    {folder / PLACES} ({_learners(len(room.hand_out()))})")
+            click.echo(f"Learners  {folder / PLACES} ({_learners(len(room.hand_out()))})")
             click.echo("Press Ctrl-C to stop the workshop. States and progress are stored.")
             stop.wait()
         finally:

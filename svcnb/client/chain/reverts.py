@@ -32,7 +32,7 @@ ADVICE: Final[dict[str, str]] = {
     "ActionDoesNotExist": "Use an action from mine.actions.list() or mine.groups.contents(group).",
     "UsageApiKeyDoesNotExist": "Use a key from mine.usage_keys.list(). A deleted key cannot be restored.",
     "UsageApiKeyExpired": "Extend the expired key: mine.usage_keys.update(key, expires_in='30d').",
-    "InsufficientBalance": "Ignore this on-chain value; it is not money. svc.billing.balance() returns the credit.",
+    "InsufficientBalance": "Ignore the on-chain balance, which is not money. svc.billing.balance() returns the credit.",
     "OnlyApiPayer": "Do not call this function: it is reserved for the service's payer accounts.",
     "OnlyApiPayerOrPricingOperator": "Do not call this function: it is reserved for the service's operators.",
     "OnlyApiPayerOrOwner": "Convert through the service, which makes this call: svc.accounts.convert(owner).",
