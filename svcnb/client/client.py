@@ -221,7 +221,7 @@ class Client(ClientSettings[SyncSession]):
         resume: str | Path | None = None,
         executor: Executor | None = None,
     ) -> Batch:
-        """Runs an action once for each set of parameters, with bounded concurrency, and keeps every result.
+        """Runs an action once for each set of parameters, with limited concurrency, and returns every result.
 
         When the service is overloaded (429, 503), all runs pause together. A failed run does not stop the others. An
         error that affects every run (unknown key, missing permission, insufficient credit) stops the batch. An
@@ -234,7 +234,7 @@ class Client(ClientSettings[SyncSession]):
             action: An action, a source, or the CID of a source that this node has already executed.
             params: Arguments of ``main``, one for each run. Each row of a DataFrame becomes an object.
             concurrency: Maximum number of simultaneous runs.
-            progress: Whether to show a progress bar. None shows one in a terminal or a notebook, if tqdm is installed.
+            progress: Whether to show a progress bar. None shows a bar in terminals and notebooks, if tqdm is installed.
             resume: File in which the client stores every result immediately. A repeated call reads the results from
                 this file.
             executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. Its workers
@@ -255,8 +255,8 @@ class Client(ClientSettings[SyncSession]):
         """Explains why a key can run an action with a wallet, or which permission is missing. This call is free.
 
         If a permission is missing, the result contains the code that grants it. The client uses its own key only to
-        read, so any key of the account works. The result shows the account's current settings, although a very recent
-        permission may not be effective yet.
+        read, so any key of the account works. The result shows the account's current settings. A new permission can
+        take a few seconds to take effect.
 
         Args:
             key: A usage key, its text or its hash, or an account. None selects the client's own key.
@@ -292,7 +292,7 @@ class Client(ClientSettings[SyncSession]):
         from svcnb.client.async_client import AsyncClient
 
         twin = AsyncClient.__new__(AsyncClient)
-        twin._start(AsyncSession(AsyncTransport(self._config.base_url), self._config, self.on_run), owner=True)  # noqa: SLF001 - our own twin
+        twin._start(AsyncSession(AsyncTransport(self._config.base_url), self._config, self.on_run), owner=True)  # noqa: SLF001 - a class of this package
         return twin
 
     # --- time and closing -------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class ClientSettings(Checked, Generic[SessionT]):
 
     def _derive(self, session: SessionT) -> Self:
         derived = type(self).__new__(type(self))
-        derived._start(session, owner=False)  # noqa: SLF001 - our own kind
+        derived._start(session, owner=False)  # noqa: SLF001 - an object of the same class
         return derived
 
     def _with(self, config: Config) -> Self:
@@ -103,10 +103,10 @@ class ClientSettings(Checked, Generic[SessionT]):
         """Returns a client that uses other settings and the same connections.
 
         Args:
-            timeout: Seconds to wait for any response.
-            retries: Maximum number of retries of a call that is safe to repeat; 0 disables retries.
+            timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
+            retries: Maximum number of retries of a call that is safe to repeat, or `Retries`. 0 disables retries.
             correlation_id: Id to send with every call. The service returns the id, and the action can read it.
-            headers: Headers to send with every request to the service, instead of the client's own additional headers.
+            headers: Headers to send with every request to the service. They replace the ``headers`` of this client.
         """
         return self._with(optioned(self._config, timeout, retries, correlation_id, headers))
 

@@ -235,7 +235,7 @@ class _Diagnosis:
         return f"{snapshot.subject}.groups.update({number}, actions=[{listed}])"
 
     def _extend_key(self, group: str) -> str | None:
-        """Returns a repair that adds a group to the key's list of at most fifty groups, and removes deleted groups."""
+        """Returns the code that adds a group to the key's list and removes deleted groups. None if the list is full."""
         key = self.snapshot.key
         if key is None:
             return None

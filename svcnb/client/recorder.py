@@ -1,4 +1,4 @@
-"""Local record of all runs. Users can query it for costs, failures and results.
+"""Local record of all runs. Users can query the record for costs, failures and results.
 
 The record is an SQLite file, which only its owner can read. `strip` removes secrets from a value before the recorder
 stores it. The setting ``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. `History` of the toolkit reads

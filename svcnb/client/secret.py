@@ -1,7 +1,7 @@
 """Secret strings, which every display masks.
 
-Saved notebooks, logs, tracebacks and files often contain the values of variables. `Secret` keeps a secret string out of
-all of them. Only `reveal()` returns the string, so each use is easy to find in the code.
+Saved notebooks, logs, tracebacks and files often contain the values of variables. A `Secret` shows a mask there instead
+of the secret string. Only `reveal()` returns the string, so each use of the string is easy to find in the code.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class TriggersSettings(Checked):
 
     @property
     def challenge(self) -> str:
-        """Hash of the token, which identifies the token to the service."""
+        """SHA-256 hash of the token in base64url, which identifies the token on the approval page."""
         return self._access.challenge
 
     def webhook_url(self, trigger: TriggerRef) -> str:
@@ -146,8 +146,8 @@ class TriggersClient(TriggersSettings):
     ) -> Me:
         """Opens the approval page in a browser, and waits until the user has approved the token.
 
-        If the token is already approved, the method returns immediately. The client does not send the token before the
-        approval.
+        If the token is already approved, the method returns immediately. The address of the page contains only the hash
+        of the token.
 
         Args:
             timeout: Seconds to wait, ten minutes by default. The client checks the approval every two seconds.
@@ -238,7 +238,7 @@ class TriggersClient(TriggersSettings):
             chain: ``ethereum``, ``base``, ``arbitrum``, ``bsc`` or ``polygon``.
             contract: Address of the contract that emits the event.
             event: Event signature, ``Name(type,type)``. The method `event` explains a signature.
-            topics: Up to three filters after topic0. Each is a 32-byte topic, a list of topics, or None for any topic.
+            topics: Up to three filters after topic0. A filter is a 32-byte topic, a list of topics, or None for any.
             start_block: First block to read. If omitted, the service starts at a recent block.
             **options: See `webhook`.
 
@@ -261,7 +261,8 @@ class TriggersClient(TriggersSettings):
     ) -> Trigger:
         """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
 
-        This costs two cents. Only the triggers service receives the key. An error's hint lists the created objects.
+        The call costs two cents. The client sends the new key only to the triggers service. If the call fails, the hint
+        of the error lists the objects that already exist.
 
         Args:
             service: A client with the account's master key.
@@ -334,10 +335,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.update(self._access, trigger, **changes))
 
     def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger.
-
-        Queued runs continue. Events that happened while the trigger was disabled do not start runs.
-        """
+        """Enables a trigger. Queued runs continue. Events that happened while it was disabled do not start runs."""
         return self.update(trigger, enabled=True)
 
     def disable(self, trigger: TriggerRef) -> Trigger:

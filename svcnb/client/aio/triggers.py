@@ -61,8 +61,8 @@ class AsyncTriggersClient(TriggersSettings):
     ) -> Me:
         """Opens the approval page in a browser, and waits until the user has approved the token.
 
-        If the token is already approved, the method returns immediately. The client does not send the token before the
-        approval.
+        If the token is already approved, the method returns immediately. The address of the page contains only the hash
+        of the token.
 
         Args:
             timeout: Seconds to wait, ten minutes by default. The client checks the approval every two seconds.
@@ -151,7 +151,7 @@ class AsyncTriggersClient(TriggersSettings):
             chain: ``ethereum``, ``base``, ``arbitrum``, ``bsc`` or ``polygon``.
             contract: Address of the contract that emits the event.
             event: Event signature, ``Name(type,type)``. The method `event` explains a signature.
-            topics: Up to three filters after topic0. Each is a 32-byte topic, a list of topics, or None for any topic.
+            topics: Up to three filters after topic0. A filter is a 32-byte topic, a list of topics, or None for any.
             start_block: First block to read. If omitted, the service starts at a recent block.
             **options: See `webhook`.
 
@@ -174,7 +174,8 @@ class AsyncTriggersClient(TriggersSettings):
     ) -> Trigger:
         """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
 
-        This costs two cents. Only the triggers service receives the key. An error's hint lists the created objects.
+        The call costs two cents. The client sends the new key only to the triggers service. If the call fails, the hint
+        of the error lists the objects that already exist.
 
         Args:
             service: A client with the account's master key.
@@ -247,10 +248,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.update(self._access, trigger, **changes))
 
     async def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger.
-
-        Queued runs continue. Events that happened while the trigger was disabled do not start runs.
-        """
+        """Enables a trigger. Queued runs continue. Events that happened while it was disabled do not start runs."""
         return await self.update(trigger, enabled=True)
 
     async def disable(self, trigger: TriggerRef) -> Trigger:

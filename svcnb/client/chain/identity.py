@@ -46,7 +46,7 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
         wallet: Address of the admin wallet.
 
     Raises:
-        ChainError: The wallet does not own an account. The message states whether it owned one before.
+        ChainError: The wallet does not own an account. The message states whether the wallet owned an account before.
     """
     yield from chain.require_same_chain()
     alias = wallet_lookup_key(wallet)

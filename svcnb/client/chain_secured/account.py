@@ -44,13 +44,13 @@ class KnownAccount(Checked):
     def api_key_hash(self) -> str:
         """Master hash of the account, ``0x`` followed by 64 hex digits.
 
-        It identifies the account under every owner, and is not a secret.
+        The hash stays the same when the account gets another owner. The hash is not a secret.
         """
         return uint256_hex(self._account.master_hash)
 
     @property
     def receipts(self) -> Sequence[Receipt]:
-        """Receipts of all completed writes of this object, oldest first."""
+        """Receipts of all transactions that this object sent and that a block contains, oldest first."""
         return tuple(self._account.writer.receipts)
 
     @property

@@ -70,7 +70,7 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
 
 
 def look(chain: ChainAccess, known_hash: str) -> Flow[Identity]:
-    """Finds an account by any of its hashes, and opens it read-only."""
+    """Finds an account by any of its hashes, without a signer."""
     yield from chain.require_same_chain()
     number = hash_number(known_hash)
     return Identity(number, (yield from identity.admin_of(chain, number)))

@@ -196,7 +196,7 @@ class ChainSecured(Namespace):
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Checks a signed envelope against every rule, as the service would at the current time.
+        """Checks a signed envelope against every rule that the service applies, at the service's current time.
 
         Source: docs/service/signatures.md#rules-of-a-signature.
 
@@ -227,7 +227,10 @@ class ChainSecured(Namespace):
         return self._do(envelope_flows.send(envelope, confirm=confirm))
 
     def drift(self) -> tuple[str, ...]:
-        """Returns the functions that are missing from the deployed contract. Normally, the list is empty."""
+        """Returns the names of the functions that this client uses but the deployed contract does not have.
+
+        The result is empty if the contract has all functions.
+        """
         return self._do(self._chain.missing())
 
     def contract(self, owner: AnySigner | None = None) -> Contract:

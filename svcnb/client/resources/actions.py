@@ -38,7 +38,7 @@ def register(action: ActionRef, name: str | None, description: str | None) -> Fl
 
 
 def update(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
-    """Reads an action's registration, and replaces the given values."""
+    """Reads an action's registration, and replaces the name or the description."""
     hashed = one_action_hash(action)
     if name is None or description is None:
         known = yield from listing(None)

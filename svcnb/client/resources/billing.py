@@ -28,7 +28,7 @@ def publishable_key() -> Flow[str]:
 
 
 def balance() -> Flow[Balance]:
-    """Reads the credit."""
+    """Reads the balance of the account."""
     return ask(Call("GET", "/billing/balance", model(Balance), timeout_class="read"))
 
 
@@ -66,7 +66,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
 
 
 def confirm(payment: Payment | str) -> Flow[Balance]:
-    """Asks the service to credit a payment that the processor has collected, then reads the credit."""
+    """Requests the credit for a payment that the processor has collected, and reads the balance."""
     yield from ask(
         Call(
             "POST",
@@ -174,7 +174,7 @@ class Billing(Resource):
     """Credit and payments. All keys of an account share the same credit. All calls are free."""
 
     def balance(self) -> Balance:
-        """Returns the credit of the account."""
+        """Returns the balance of the account: its credit or its debt."""
         return self._do(balance())
 
     def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
@@ -206,14 +206,14 @@ class Billing(Resource):
         return self._do(create_payment_intent(amount_cents, method))
 
     def confirm(self, payment: Payment | str) -> Balance:
-        """Credits a payment that the processor has collected, and returns the account's credit.
+        """Requests the credit for a payment that the processor has collected, and returns the account's balance.
 
         Args:
             payment: The payment or its id, which starts with ``pi_``.
 
         Raises:
-            BadRequest: The processor has not collected the payment yet, the service has already credited it, or it
-                belongs to another account.
+            BadRequest: The processor has not collected the payment yet, the service has already added the credit, or
+                the payment belongs to another account.
         """
         return self._do(confirm(payment))
 

@@ -80,7 +80,7 @@ class LocalSigner(Signer):
 
     @property
     def account(self) -> LocalAccount:
-        """eth-account account with this key, for libraries such as web3 that need one.
+        """Account object of eth-account with this key, for libraries such as web3 that need such an object.
 
         Raises:
             SigningError: eth-account is not installed.
@@ -150,7 +150,7 @@ class LocalSigner(Signer):
         return cls.from_key(_decrypted(name, text, password))
 
     def save(self, path: str | os.PathLike[str], password: str | Secret) -> Path:
-        """Writes the key to a new, encrypted file that only the owner can read. This takes about a second.
+        """Writes the key to a new, encrypted file that only its owner can read. The encryption takes about a second.
 
         Args:
             path: Path of the new file. The method does not replace an existing file.

@@ -228,9 +228,7 @@ class Pool:
         ready = len(self._ready)
         if ready == 0 or ready > self._reserve:
             return ready > 0
-        return not self._shares.is_above_average(account) and (
-            self._runs_of(account) <= 1 or not self._shares.has_several_accounts
-        )
+        return not self._shares.exceeds_average(account) and (self._runs_of(account) <= 1 or not self._shares.is_shared)
 
     def _hand_out(self, account: str) -> Isolate:
         isolate = self._ready.popleft()
@@ -301,13 +299,11 @@ class Pool:
 
     def _can_wait(self) -> bool:
         """Returns whether only accounts with clearly above-average use need spares, so that a start can wait."""
-        if not self._shares.has_several_accounts:
+        if not self._shares.is_shared:
             return False
-        return (
-            all(self._shares.is_above_average(waiting.account) for waiting in self._waiting)
-            if self._waiting
-            else self.ready > 0
-        )
+        if not self._waiting:
+            return self.ready > 0
+        return all(self._shares.exceeds_average(waiting.account) for waiting in self._waiting)
 
     async def _add(self, *, aside: bool) -> None:
         async with self._creation:

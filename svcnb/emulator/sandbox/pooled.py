@@ -171,7 +171,7 @@ class PooledEngine(ABC):
         outcome = None
         session = self._session(isolate, host, limits)
         try:
-            if self._shares.is_above_average(host.account):
+            if self._shares.exceeds_average(host.account):
                 if self._reuse:
                     isolate.leave_reserved_cores()  # until the end of its run, because a higher niceness is permanent
                 else:
@@ -199,7 +199,7 @@ class PooledEngine(ABC):
                 session.check_memory()
                 session.check_processor()
                 if session.elapsed_s > self._brief_s:
-                    session.lower_priority(aside=self._shares.is_above_average(session.account))
+                    session.lower_priority(aside=self._shares.exceeds_average(session.account))
 
     async def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         bundles = await asyncio.to_thread(self._read_bundles)

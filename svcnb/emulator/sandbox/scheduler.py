@@ -41,7 +41,7 @@ class Shares:
         """Returns the recent use of an account, for comparison with other accounts."""
         return self._used.get(account, 0.0)
 
-    def is_above_average(self, account: str) -> bool:
+    def exceeds_average(self, account: str) -> bool:
         """Returns whether an account has used clearly more than the average of the other accounts.
 
         The result is always False for a single account.
@@ -51,7 +51,7 @@ class Shares:
         return bool(others) and self.of(account) > _CLEARLY * sum(others) / len(others)
 
     @property
-    def has_several_accounts(self) -> bool:
+    def is_shared(self) -> bool:
         """Whether more than one account has recent use."""
         self._age()
         return len(self._used) > 1
