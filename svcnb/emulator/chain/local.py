@@ -200,7 +200,7 @@ class LocalChain:
         return await self.exclusively(give)
 
     async def exclusively(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Runs a function with exclusive access and returns its result. The chain makes no other changes meanwhile."""
+        """Runs a function and returns its result. The chain makes no other changes while the function runs."""
         found: T = await self._enqueue(Work(work, asyncio.get_running_loop().create_future()))
         return found
 

@@ -26,7 +26,7 @@ _GROWTH = 4
 _CALM_S = 30.0
 _HEAD_START_S = 0.01
 _WARMING_S = 0.08  # processor time that a spare uses before its first job
-# Wait of a run before another process starts. If an earlier run ends meanwhile, the run uses the free process.
+# Wait of a run before another process starts. If an earlier run ends within this time, the run uses its process.
 _PATIENCE_S = 0.05
 # If processes are ready to run for more than this fraction of the time, the processor limits them, and more processes
 # do not help.
