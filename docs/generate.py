@@ -244,13 +244,13 @@ def openapi() -> dict[str, Any]:
 @functools.cache
 def _endpoints() -> list[Endpoint]:
     from svcnb.emulator.areas import first_endpoints, other_endpoints
-    from svcnb.emulator.http.router import Forgiven
+    from svcnb.emulator.http.router import ToleratedRequests
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 
     service = Service(Settings.load({}))
     first = first_endpoints(service)
-    found = [*first, *other_endpoints(service, first, Forgiven())]
+    found = [*first, *other_endpoints(service, first, ToleratedRequests())]
     asyncio.run(service.stop())
     return found
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from svcnb import (  # Python imports these on first use. pyright exports only names with "as"
+    from svcnb import (  # Python imports these modules on first use. pyright exports only names with "as"
         charts as charts,
         panels as panels,
         reports as reports,
@@ -199,7 +199,7 @@ _HOME: Final = {
     "recover": _SIGNING,
     "verify": _SIGNING,
 }
-"""Module of each public name. All other public names are errors in `svcnb.client.errors`."""
+"""Module of each public name. Public names that are missing here are errors in `svcnb.client.errors`."""
 
 _SUBPACKAGES: Final = {
     "charts": "lab",
@@ -209,7 +209,7 @@ _SUBPACKAGES: Final = {
     "toolkit": "",
     "workshop": "emulator",
 }
-"""Subpackages that Python imports on first use, and the extra that each one needs."""
+"""Subpackages that Python imports on first use, and the extra that each subpackage needs (empty: no extra)."""
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
@@ -234,7 +234,7 @@ _DEPRECATED: Final = {
 """Deprecated names, and the names that replace them."""
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers, which would otherwise accept every name.
+    # Hidden from type checkers, because they accept every name in a module that defines `__getattr__`.
 
     def __getattr__(name: str) -> Any:
         if name in _SUBPACKAGES:

@@ -1,4 +1,4 @@
-"""Reader of the front-end bundles in ``static`` folders. ``widgets/build.ts`` compresses the large ones with gzip."""
+"""Reader of the front-end bundles in ``static`` folders. ``widgets/build.ts`` compresses large bundles with gzip."""
 
 from __future__ import annotations
 

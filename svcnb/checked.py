@@ -34,7 +34,8 @@ def checked(function: F) -> F:
 
     Raises:
         InvalidType: During a call, an argument does not match its annotation, and the function could not use it.
-        InvalidArgument: During a call, a string cannot be encoded, or a number is too large.
+        InvalidArgument: During a call, a string cannot be encoded or contains a null character, or a number is too
+            large.
     """
     if inspect.iscoroutinefunction(function):
 
@@ -105,14 +106,14 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
 
 
 def _beyond(function: Callable[..., Any], args: Any, named: Any) -> Iterator[str]:
-    """Returns the names of arguments that are infinite, NaN, or longer than 64 bits."""
+    """Yields the names of arguments that are infinite, NaN, or outside the range of signed 64-bit integers."""
     for name, value in inspect.signature(function).bind(*args, **named).arguments.items():
         if isinstance(value, (int, float)) and not -_INT64 <= value < _INT64:
             yield name
 
 
 def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tuple[str, str, str]]:
-    """Returns the name, the annotation and the actual type of each argument that does not match its annotation."""
+    """Yields the name, the annotation and the actual type of each argument that does not match its annotation."""
     from pydantic import PydanticUserError
 
     signature = inspect.signature(function)
@@ -139,7 +140,7 @@ def _fits(hint: Any, value: object) -> bool:
 
     if get_origin(hint) in {Union, UnionType}:
         return any(_fits(each, value) for each in get_args(hint))
-    # pydantic would accept and convert a dictionary for a model or another class of this package.
+    # pydantic also accepts a dictionary instead of a model or another class of this package, and converts it.
     if isinstance(hint, type) and (issubclass(hint, BaseModel) or hint.__module__.startswith("svcnb.")):
         return isinstance(value, hint)
     adapter: TypeAdapter[Any] = TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True, strict=True))

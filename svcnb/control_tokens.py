@@ -74,9 +74,9 @@ def running() -> list[Running]:
 class Found:
     """Control token from the store.
 
-    The text of the token never appears in a representation or in a variable of the caller. Send the token only to the
-    emulator's own address. On another loopback address, for example the first one that ``localhost`` resolves to,
-    a program of another user can listen on the same port.
+    The representation of this object does not contain the token. Send the token only to the emulator's own address. On
+    another loopback address, for example the first one that ``localhost`` resolves to, a program of another user can
+    listen on the same port.
     """
 
     __slots__ = ("_base_url", "_token")
@@ -108,7 +108,7 @@ class Found:
 
 
 def find(url: str) -> Found | None:
-    """Returns the control token of an emulator that this user runs on this machine, or None without one.
+    """Returns the control token of an emulator that this user runs on this machine, or None if there is no token.
 
     Args:
         url: Any URL of the emulator.

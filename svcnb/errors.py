@@ -68,10 +68,10 @@ class InvalidType(InvalidArgument, TypeError):
 
 
 class ExtraMissing(SvcnbError, ImportError):
-    """Error for a package of an extra that is not installed.
+    """A package that an extra installs is missing.
 
     Args:
-        message: Feature that needs the package.
+        message: Feature that needs the package, and name of the package.
         extra: Name of the extra.
     """
 

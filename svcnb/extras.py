@@ -8,7 +8,8 @@ import sys
 def install_command(extra: str) -> str:
     """Returns the command that installs an extra.
 
-    In a clone, it uses the tested versions. Elsewhere, pip keeps svcnb and adds the packages of the extra.
+    In a clone of the repository, the command installs the tested versions of all packages. Elsewhere, pip keeps the
+    installed svcnb and adds the packages of the extra.
 
     Args:
         extra: An extra of ``pyproject.toml``, for example ``chain``.

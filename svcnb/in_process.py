@@ -85,9 +85,9 @@ def wait(awaitable: Awaitable[T]) -> T:
 
 
 async def _outcome(awaitable: Awaitable[T]) -> tuple[T | None, Exception | None]:
-    """Returns the result or the exception of a task.
+    """Returns the result of an awaitable and None, or None and the exception.
 
-    The kernel would show the exception in the notebook even if the cell catches it.
+    If this coroutine raised the exception, the kernel would show it in the notebook, even if the cell catches it.
     """
     try:
         return await awaitable, None

@@ -46,7 +46,7 @@ class EmulatorNotStarted(EmulatorError):
         log: Last lines that the process wrote to standard error.
     """
 
-    default_hint = "Read the lines above: they contain the cause."
+    default_hint = "Read the lines above, which contain the cause."
 
     def __init__(self, message: str, *, hint: str | None = None, log: str = "") -> None:
         super().__init__(f"{message}\n{log}" if log else message, hint=hint)
@@ -90,10 +90,10 @@ class Emulator(EmulatorControl):
     """Emulator of the service, in a separate process on this machine. It is ready when the constructor returns.
 
     Args:
-        start_timeout: Seconds to wait until the emulator is ready. The first start on a machine may download external
-            tools.
-        listener: A listening socket to use instead of a port (not on Windows). This process keeps it open, so
-            connections wait in its queue while no emulator runs.
+        start_timeout: Seconds to wait until the emulator is ready. The first start on a machine can include the
+            download of external tools.
+        listener: A listening socket to use instead of a port (not on Windows). This process keeps the socket open, so
+            connections wait in the socket's queue while no emulator runs.
         **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),
             ``port=8000``, ``state="./state"``, ``clock="frozen@1767225600"`` (Unix seconds), ``grant_delay_ms=300``,
             ``allow_address=["127.0.0.1:8545"]``.
@@ -127,7 +127,7 @@ class Emulator(EmulatorControl):
             _require_text(name, value)
         self._settings = settings
         self._process = _in_page(settings) if IN_PAGE else _Process(_COMMAND, settings, listener)
-        # This also runs without a call of stop(): at garbage collection, and when the interpreter exits.
+        # The finalizer also runs without a call of stop(): at garbage collection, and when the interpreter exits.
         self._finalizer = weakref.finalize(self, self._process.stop)
         try:
             ready = self._process.wait_ready(start_timeout)
@@ -160,7 +160,10 @@ class Emulator(EmulatorControl):
         return handle
 
     def __repr__(self) -> str:
-        """Returns the settings without the port, so that the representation is the same in every run."""
+        """Returns the arguments of the constructor, without the control token.
+
+        The selected port is not included, so that notebook outputs are the same in every run.
+        """
         shown = ", ".join(f"{name}={value!r}" for name, value in self._settings.items() if name != "control_token")
         return f"Emulator({shown})"
 

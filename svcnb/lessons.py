@@ -37,7 +37,7 @@ LESSON_TIME_S = 1_767_225_600
 _SOLUTIONS = "solutions"
 _NOTEBOOK = re.compile(r"[0-9]{2}-[a-z0-9-]{1,60}\.ipynb")
 
-# Each lesson has one emulator per interpreter. Running the first cell again stops it and starts a new one.
+# Each lesson has one emulator per interpreter. Running the first cell again stops this emulator and starts a new one.
 _running: dict[str, Emulator] = {}
 
 
@@ -180,7 +180,11 @@ def _shipped() -> tuple[Path, bool]:
 
 
 def _in_page(name: str, *, resume: bool) -> dict[str, Any]:
-    """Returns the settings of a lesson's emulator in a browser page, and enables the skipping of cells."""
+    """Stops the lesson's earlier emulator in a browser page, and enables the skipping of cells.
+
+    Returns:
+        Additional settings of the new emulator.
+    """
     live_lessons.begin_in_page()
     if (earlier := _running.pop(name, None)) is not None:
         earlier.stop()
@@ -195,7 +199,7 @@ class WorkshopEmulator(EmulatorControl):
         super().__init__(names["base_url"], control_token=names.pop("control_token"), names=names)
 
     def __repr__(self) -> str:
-        """Returns the same representation as for a local emulator: the settings without the port."""
+        """Returns the same representation as a local emulator: the settings, without the control token."""
         return f"Emulator({', '.join(f'{name}={value!r}' for name, value in self._settings.items())})"
 
     def stop(self) -> None:

@@ -124,7 +124,7 @@ class LiveService:
         return AsyncClient(**options)
 
     def triggers(self, label: str = "lesson") -> TriggersClient:  # noqa: ARG002 - the person who approves the token names it
-        """Returns a client of the triggers service. A person must approve its token in a browser.
+        """Returns a client of the triggers service. A person must approve the client's token in a browser.
 
         Raises:
             NotAnEmulator: No triggers service is set.
@@ -193,7 +193,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
             f"this lesson runs on the live service {base_url}",
-            consequences=(live.text, f"It uses {key}.", "The account was not changed."),
+            consequences=(live.text, f"The lesson uses {key}.", "The account was not changed."),
             hint=f"To start the lesson, call svcnb.lesson({name!r}, confirm=True). To use an emulator, unset "
             f"SVC_BASE_URL.",
         )
@@ -215,7 +215,7 @@ class Skipper:
         names: The notebook's variables.
 
     Attributes:
-        missing: Names that only skipped cells would have defined.
+        missing: Names that are not defined, because their cells were skipped or stopped early.
     """
 
     NAME: Final = "_svcnb_live"
@@ -270,7 +270,7 @@ class Skipper:
                 if node.attr == "practice_key" and self._live is not None and self._live.own_wallet:
                     return "the practice keys are public. Set these names to your own wallets in a new cell."
         if needed := sorted(self.missing & set(_needed(cell))):
-            return f"it requires {', '.join(needed)}, which a skipped cell defines."
+            return f"this cell requires {', '.join(needed)}, which a skipped cell defines."
         return ""
 
 
@@ -299,7 +299,7 @@ def _install(kind: type[Skipper], live: Live | None) -> None:
 
 
 def _guarded(body: list[ast.stmt], made: list[str]) -> ast.Try:
-    """Returns the cell's statements inside a handler that turns expected errors of a live service into a notice."""
+    """Returns the cell's statements inside a handler that prints a notice for the errors in `Skipper.REASONS`."""
     last = body[-1]
     if isinstance(last, ast.Expr):
         body = [*body[:-1], ast.copy_location(_call(Skipper.NAME, "show", last.value), last)]
@@ -320,7 +320,7 @@ def _begins_a_lesson(cell: ast.Module) -> bool:
 
 
 def _made(cell: ast.Module) -> Iterable[str]:
-    """Returns the names that a cell binds, including those of `%%action NAME`."""
+    """Yields the names that a cell binds, including those of `%%action NAME`."""
     for node in ast.walk(cell):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
@@ -336,12 +336,12 @@ def _made(cell: ast.Module) -> Iterable[str]:
 
 
 def _needed(cell: ast.Module) -> Iterable[str]:
-    """Returns the names that a cell reads before it binds them."""
+    """Yields the names that a cell reads before it binds them."""
     names = [node for node in ast.walk(cell) if isinstance(node, ast.Name)]
     first = {node.id: (node.lineno, node.col_offset) for node in reversed(names) if isinstance(node.ctx, ast.Store)}
     for node in names:
         if isinstance(node.ctx, ast.Load):
             bound = first.get(node.id)
-            # The right side of an assignment is evaluated first.
+            # Python evaluates the right side of an assignment first, so also yield names that the same line binds.
             if bound is None or (node.lineno, node.col_offset) < bound or node.lineno == bound[0]:
                 yield node.id

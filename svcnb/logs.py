@@ -33,14 +33,14 @@ _PATTERNS: Final = (
 
 
 def redact(text: str) -> str:
-    """Masks everything in a string that looks like a key."""
+    """Returns a string in which everything that looks like a secret is masked."""
     for pattern in _PATTERNS:
         text = pattern.sub(rf"\g<1>{MASK}", text)
     return text
 
 
 class RedactingFilter(logging.Filter):
-    """Logging filter that masks keys in messages, arguments and tracebacks."""
+    """Logging filter that masks secrets in messages, arguments and tracebacks."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Masks the record in place, and returns True."""

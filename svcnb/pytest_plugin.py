@@ -97,7 +97,10 @@ def svc_account(request: pytest.FixtureRequest) -> Account:
 
 @pytest.fixture
 def svc(request: pytest.FixtureRequest, svc_account: Account) -> Iterator[Client]:
-    """A client with the account's key. An application that calls ``svcnb.Client()`` uses the same settings."""
+    """A client with the account's key.
+
+    The fixture sets environment variables, so an application that calls ``svcnb.Client()`` uses the same settings.
+    """
     from svcnb.client import Client
 
     if _live(request):

@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers, which would otherwise accept every name.
+    # Hidden from type checkers, because they accept every name in a module that defines `__getattr__`.
 
     def __getattr__(name: str) -> Any:
         if name != "StandIn":
@@ -85,7 +85,7 @@ def assert_trace(
         hosts: Complete list of the hosts that the run is allowed to contact.
 
     Raises:
-        AssertionError: The run did something else. The message names the difference.
+        AssertionError: The run did something else. The message describes the first difference.
     """
     keys = [str(event.operation) for event in trace.of("key") if event.refused is None]
     asked = [str(event.host) for event in trace.of("fetch") if event.phase != "start"]

@@ -1,4 +1,4 @@
-"""Equal time spans of a common length, such as minutes or days."""
+"""Time spans of equal length, for example minutes or days."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from svcnb.client.errors import InvalidArgument
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+"""NumPy array. Arrays of times contain whole microseconds since 1970."""
 
 SECOND: Final = 1_000_000
-"""Array type of times, in whole microseconds since 1970."""
+"""Number of microseconds in a second."""
 
 DAY: Final = 86_400 * SECOND
 _STEPS_S: Final = (

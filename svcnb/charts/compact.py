@@ -22,8 +22,8 @@ _OPAQUE: Final = 255
 def compact(png: bytes) -> bytes:
     """Converts an image to a palette of at most 256 colours, which reduces its size to about a twentieth.
 
-    Most charts have fewer colours. If a chart has more, the nearest other colours replace the rarest ones, which are
-    shades at the edges of letters.
+    Most charts have fewer colours. If a chart has more colours, the function replaces the rarest colours, which are
+    shades at the edges of letters, with the nearest frequent colours.
 
     Args:
         png: PNG image from the renderer: opaque, with 8 bits each for red, green, blue and alpha. The function returns
@@ -60,7 +60,7 @@ def compact(png: bytes) -> bytes:
 
 
 def _palette(shades: NDArray[Any], counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Returns the most frequent colours, and for each colour the index of the nearest of them."""
+    """Returns the most frequent colours, and for each colour the index of the nearest frequent colour."""
     import numpy as np
 
     kept = shades[np.argsort(-counts, kind="stable")[:_COLOURS]]

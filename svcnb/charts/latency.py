@@ -177,7 +177,7 @@ def _by_action(
     )
 
 
-# The marks have no outline, because the dashes of the line would make small marks unrecognisable.
+# The marks in the legend have no outline, because the dashes of the line would make small marks unrecognisable.
 _LEGEND: Final = alt.Legend(
     title="percentile", titleOrient="left", titlePadding=14, symbolFillColor=None, symbolStrokeWidth=0
 )
@@ -199,7 +199,11 @@ def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:
 
 
 def _rounded(value: float) -> float | None:
-    """Rounds values to four digits. The chart is then smaller and looks the same. The value None interrupts a line."""
+    """Rounds a value to four significant digits, so that the chart needs less space.
+
+    Returns:
+        The rounded value, or None for NaN. None interrupts a line of the chart.
+    """
     return None if np.isnan(value) else float(f"{value:.4g}")
 
 

@@ -31,7 +31,7 @@ _KEPT: Final = 500
 
 
 class RenderFailed(SvcnbError):
-    """Error for a failed drawing: the renderer rejected the chart, crashed, or did not respond in time."""
+    """The renderer rejected the chart, crashed, or did not respond in time."""
 
     default_hint = "Check the data and the expressions of this chart. Other charts are not affected."
 
@@ -62,7 +62,10 @@ def process() -> subprocess.Popen[bytes] | None:
 
 
 def printable(value: Any) -> Any:
-    """Returns JSON without characters that XML forbids, and without NaN and infinities, which JSON cannot represent."""
+    """Returns a JSON value that the renderer accepts.
+
+    U+FFFD replaces characters that XML forbids. None replaces NaN and infinities, which JSON cannot represent.
+    """
     if isinstance(value, str):
         return xml_text(value)
     if isinstance(value, float):
@@ -162,8 +165,8 @@ class _Renderer:
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
     """Returns True and the drawing, or False and the reason for the failure. Returns None if the process ended."""
-    assert child.stdin is not None  # noqa: S101 - it was started so
-    assert child.stdout is not None  # noqa: S101 - as above
+    assert child.stdin is not None  # noqa: S101 - `_started` creates this pipe
+    assert child.stdout is not None  # noqa: S101 - `_started` creates this pipe
     try:
         child.stdin.write(b"%d\n" % len(request))
         child.stdin.write(request)

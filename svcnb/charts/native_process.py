@@ -17,7 +17,7 @@ from typing import Any
 def main() -> None:
     """Draws charts until the end of standard input."""
     timeout = float(sys.argv[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt in a notebook reaches the whole process group
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt of a notebook signals the whole process group
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # the output of native code must not corrupt a response
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123 - a device, not a file

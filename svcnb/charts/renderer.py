@@ -5,7 +5,7 @@ The same chart always produces the same bytes.
 Altair's own renderers are not suitable for stored notebooks. One writes a random id into every output, and another
 loads its code from the internet. Notebooks show charts of this package as PNG images, with their descriptions as
 alternative text. Viewers that sanitise HTML keep images: JupyterLab for notebooks that are not trusted, GitHub, and VS
-Code. They remove the shapes of an SVG inside HTML, so only its text would remain.
+Code. These viewers remove the shapes of an SVG inside HTML, so only the text of the SVG would remain.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "ligh
         chart: Any Altair chart.
         path: Path of the file. Its extension selects the format: ``.svg`` or ``.png``.
         theme: ``light``, ``dark``, or for SVG also ``auto``.
-        scale: Number of pixels of a PNG for one pixel of the chart.
+        scale: Number of image pixels for one pixel of the chart (PNG only).
 
     Returns:
         Path of the file.
@@ -121,7 +121,7 @@ def live(chart: Any) -> JupyterChart:
     if isinstance(chart, (Layers, Stack, Beside, Rows)):
         # Unlike a drawing, a widget cannot use the page's colours. These greys are readable in both themes.
         return alt.JupyterChart(chart.copy().properties(config=config(_BOTH)))
-    return alt.JupyterChart(chart)  # type: ignore[arg-type]  # all top-level charts are
+    return alt.JupyterChart(chart)  # type: ignore[arg-type]  # all top-level charts have the accepted type
 
 
 def render(spec: Mapping[str, Any], **_options: Any) -> dict[str, str]:
@@ -182,10 +182,10 @@ class Shown:
         return describe(_spec(self))
 
     def __or__(self, other: Any) -> Any:
-        return Beside(hconcat=[self, other])  # type: ignore[list-item]  # those that are shown are charts
+        return Beside(hconcat=[self, other])  # type: ignore[list-item]  # all classes with this mixin are charts
 
     def __and__(self, other: Any) -> Any:
-        return Stack(vconcat=[self, other])  # type: ignore[list-item]  # as above
+        return Stack(vconcat=[self, other])  # type: ignore[list-item]  # all classes with this mixin are charts
 
 
 class Layers(Shown, alt.LayerChart):

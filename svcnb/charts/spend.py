@@ -114,7 +114,7 @@ def _one_day(lines: list[tuple[str, Array]], total: str, runs: str, when: str) -
 
 
 def _lines(grid: Array, texts: list[str]) -> list[tuple[str, Array]]:
-    """Returns the rows of the chart: a name with its total, and the cost of each day in cents."""
+    """Returns the rows of the chart: a name with its total, and the cost of each time span in cents."""
     totals = grid.sum(axis=0)
     dearest = sorted(range(len(texts)), key=lambda number: (-totals[number], texts[number]))
     named, rest = dearest[:MAX_ACTIONS], dearest[MAX_ACTIONS:]

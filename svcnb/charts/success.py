@@ -76,11 +76,14 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
 
 
 def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
-    """Returns Wilson's (1927) 95 % confidence intervals of shares, with NaN where there are no runs.
+    """Returns Wilson's (1927) 95 % confidence intervals of shares.
 
     Args:
         wells: Numbers of successes.
         sizes: Numbers of runs.
+
+    Returns:
+        Lower and upper limits, from 0 to 1. The limits of a group without runs are NaN.
     """
     n = np.where(sizes > 0, sizes, np.nan).astype(np.float64)
     share = wells / n

@@ -30,7 +30,7 @@ _FAILURES: Final = frozenset({"failed", False, "False", "false"})
 
 
 class NothingToDraw(InvalidArgument):
-    """Error for a chart without data."""
+    """There is no data that the chart can show."""
 
     default_hint = "Choose a longer period (since=...), or run an action first."
 

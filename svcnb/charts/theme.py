@@ -27,10 +27,10 @@ FONT: Final = f"Liberation Sans, Arial, Helvetica, {_FIT}, sans-serif"
 """Fonts of the charts. The first font is part of vl-convert, so charts have the same layout on every machine."""
 
 FONT_FACE: Final = f'@font-face{{font-family:{_FIT};src:local("DejaVu Sans");size-adjust:88%}}'
-"""Fallback for machines without these fonts.
+"""Fallback font, DejaVu Sans, for machines without the fonts in `FONT`.
 
-The drawing condenses the machine's font, which is an eighth wider. Otherwise, labels would overlap and extend beyond
-the edge of the drawing."""
+The drawing condenses this font, which is an eighth wider. Otherwise, labels would overlap and extend beyond the edge of
+the drawing."""
 
 WIDTH: Final = 640
 """Width of the plot, in pixels, without titles and labels."""

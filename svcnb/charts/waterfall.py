@@ -94,7 +94,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
 
 
 def _row(number: int, event: TraceEvent) -> dict[str, Any]:
-    # The run waits in the queue before it starts.
+    # The duration of a start event is the wait in the queue, which is not part of the run's timeline.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     failed = event.refused is not None or event.ok is False
     return {

@@ -35,7 +35,7 @@ def span(times: Array, zone: str) -> str:
     """Returns the covered period as text, by the clock of a time zone.
 
     Args:
-        times: Microseconds since 1970 by that clock.
+        times: Microseconds since 1970 by the zone's clock.
         zone: Name of the time zone.
     """
     first, last = (_moment(int(time)) for time in (times.min(), times.max()))
@@ -59,7 +59,7 @@ def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
 
     Args:
         zone: Name of the time zone.
-        begin: Start of the period, in milliseconds since 1970 by that clock.
+        begin: Start of the period, in milliseconds since 1970 by the zone's clock.
         end: End of the period, in the same unit.
     """
     return {

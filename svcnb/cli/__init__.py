@@ -1,7 +1,7 @@
 """Command line of svcnb, with one file for each resource.
 
-A command imports its module when it runs, and its dependencies on first use. ``svcnb
---help`` does not import click, because `svcnb.cli._overview` contains its text.
+The program imports the module of a command only when the command runs, and dependencies only on first use. The command
+``svcnb --help`` does not import click, because `svcnb.cli._overview` contains the help text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     _replace_closed_streams()
     if sys.stdout is None:  # the output, for example a new key, would be lost
-        sys.stderr.write("Error: standard output is closed\nNext step: Redirect it to a file, a pipe or /dev/null.\n")
+        sys.stderr.write(
+            "Error: standard output is closed\nNext step: Redirect standard output to a file, a pipe or /dev/null.\n"
+        )
         return ExitCode.USAGE
     if "_SVCNB_COMPLETE" in os.environ:  # a shell requests completions, which click itself writes as bytes
         return _run_with_click(given)

@@ -56,7 +56,7 @@ def explain(error: BaseException) -> Explanation | None:
     code = getattr(error, "exit_code", None)
     if isinstance(code, ExitCode):
         return Explanation(_message(error), advice(error), code)
-    # Do not import the class for the lookup. Code cannot raise an error of a class that it never imported.
+    # `_is` imports no module. If the module of a class is not imported, the error cannot be of this class.
     if _is(error, "pydantic", "ValidationError"):
         return Explanation(_invalid(error), "To list the settings, run `svcnb emulator --help`.", ExitCode.USAGE)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:

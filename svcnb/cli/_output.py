@@ -150,7 +150,7 @@ def jsonable(value: object) -> Any:
 
 
 def examples(*lines: str) -> str:
-    """Returns the epilog of a command. It shows each example on one line.
+    """Returns the epilog of a command's help, with one line for each example.
 
     Args:
         lines: Command lines that begin with ``svcnb``. A test parses them.

@@ -1,4 +1,4 @@
-"""List of all commands. ``svcnb --help`` prints it without importing click, which would triple the time."""
+"""List of all commands. ``svcnb --help`` prints the list without click, whose import would triple the run time."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class HostUnusable(Exception):
 
 
 class StopRequested(BaseException):
-    """Error for a signal during the start. The program then stops all components that it has started."""
+    """Exception for a stop signal during the start. The program then stops all components that it has started."""
 
 
 def serve(given: Mapping[str, Any]) -> ExitCode:
@@ -111,8 +111,9 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _print_ready(ready: dict[str, object], *, hidden: bool) -> None:
     gc.freeze()  # later garbage collections then skip all existing objects
-    # The output contains a token only for programs that have no other source for it. Terminals and container logs keep
-    # output. The user has the token that they chose, and programs of the same user read a generated one from its file.
+    # The output contains the token only for programs that have no other source for the token, because terminals and
+    # container logs store output. The user has the token that they chose. Programs of the same user read a generated
+    # token from its file.
     if hidden or (sys.stdout.isatty() and control_tokens.find(str(ready["base_url"])) is not None):
         ready = {name: value for name, value in ready.items() if name != "control_token"}
     sys.stdout.write(json.dumps(ready) + "\n")

@@ -25,12 +25,16 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
     No option accepts the key itself, because the process list would show the key to all users of the machine.
     """
 
-    @click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
+    @click.option(
+        "--base-url",
+        help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration "
+        "file.",
+    )
     @click.option(
         "--key-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
         help="File that contains only the key, or that `svcnb apply` saved. Use - for standard input. Default: "
-        "SVC_API_KEY.",
+        "SVC_API_KEY, otherwise the configuration file.",
     )
     @profile_option
     @wraps(function)
@@ -58,9 +62,9 @@ def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def environment(**values: str | None) -> Iterator[None]:
-    """Sets environment variables during a block, and removes those that are None.
+    """Context manager that sets environment variables during a block, and removes variables whose value is None.
 
-    The function restores the old values at the end.
+    At the end of the block, the function restores the old values.
     """
     before = {name: os.environ.get(name) for name in values}
     try:
@@ -197,7 +201,7 @@ def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
-    """Creates the file for a key before the key itself, because a key without a file would be lost.
+    """Context manager that creates the file for a key. The block then creates the key, which cannot be lost.
 
     Args:
         file: Path of a file that does not exist, or None to print the key instead.
@@ -210,7 +214,7 @@ def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
         yield None
         return
     try:
-        opened = open(file, "x", encoding="utf-8", opener=_private)  # noqa: SIM115 - in the block below
+        opened = open(file, "x", encoding="utf-8", opener=_private)  # noqa: SIM115 - the block below closes the file
     except FileExistsError:
         raise click.BadParameter(
             f"{file} already exists, and the command does not overwrite files. Pass the path of a new file.",
@@ -274,6 +278,6 @@ def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any]
             saved.write(secret + "\n")
         raise SvcnbError(
             f"the new key cannot be printed: {error.strerror}",
-            hint=f"The key was created. It is in {file}, which only you can read. Move the file to a safe place.",
+            hint=f"The key was created and stored in {file}, which only you can read. Move the file to a safe place.",
         ) from error
-    click.echo("The key is shown only once: store it now.", err=True)
+    click.echo("The key is shown only once: store the key now.", err=True)

@@ -87,7 +87,8 @@ def create(
     if not chain_secured:
         if wallet_key_file is not None or contract_wallet is not None:
             raise click.UsageError(
-                "--wallet-key-file and --contract-wallet require --chain-secured: add --chain-secured, or omit them."
+                "--wallet-key-file and --contract-wallet require --chain-secured: add --chain-secured, or omit "
+                "these options."
             )
         with new_key_file(save) as into:
             account = service.accounts.create(name, description=description, email=email)
@@ -165,13 +166,13 @@ def _confirmed(work: Callable[[bool], Any], *, yes: bool) -> Any:
 
     if not yes:
         try:
-            return work(False)  # noqa: FBT003 - the one argument there is
+            return work(False)  # noqa: FBT003 - `work` has only this argument
         except NotConfirmed as error:
             click.echo(error.message[:1].upper() + error.message[1:] + ":", err=True)
             for sentence in error.consequences:
                 click.echo(f"- {sentence}", err=True)
             click.confirm("Continue?", abort=True, err=True)
-    return work(True)  # noqa: FBT003 - as above
+    return work(True)  # noqa: FBT003 - `work` has only this argument
 
 
 def _signer(file: Path, contract_wallet: str | None) -> Signer:

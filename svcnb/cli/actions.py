@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def cid_or_file(text: str) -> str:
-    """Returns a CID unchanged, or computes the CID of a source file."""
+    """Returns the CID of a source file. If the text is a CID, the function returns the text unchanged."""
     path = Path(text)
     if not path.is_file():
         if path.suffix or "/" in text:

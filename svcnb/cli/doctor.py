@@ -32,13 +32,20 @@ PACKAGES = {
     "lab": ("altair", "anywidget", "ipywidgets", "jupyterlab", "pandas"),
 }
 _ADDRESS = "Check the address in --base-url, the profile, SVC_BASE_URL or the configuration file."
-# The emulator runs without these extras.
+# Failures of these checks do not change the exit code, because the emulator still runs.
 OPTIONAL = {"chain", "lab", "strict types"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of one check."""
+    """Result of one check.
+
+    Attributes:
+        what: Name of the check.
+        good: Whether the check found no problem.
+        seen: Versions, paths or the problem that the check found.
+        fix: How to fix the problem.
+    """
 
     what: str
     good: bool
@@ -50,7 +57,10 @@ class Finding:
 @click.option(
     "--live", metavar="URL", help=("Compare the OpenAPI description of this service with this version of svcnb.")
 )
-@click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
+@click.option(
+    "--base-url",
+    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
+)
 @profile_option
 @output_options
 @click.pass_context
@@ -162,7 +172,7 @@ def _packages(extra: str, names: tuple[str, ...]) -> Finding:
             missing.append(name)
     if missing:
         command = "pip install svcnb" if extra == _CORE else install_command(extra)
-        return Finding(extra, good=False, seen=f"without {', '.join(missing)}", fix=f"Run: {command}")
+        return Finding(extra, good=False, seen=f"not installed: {', '.join(missing)}", fix=f"Run: {command}")
     return Finding(extra, good=True, seen=", ".join(seen))
 
 
@@ -171,7 +181,7 @@ def _curve() -> Finding:
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SlowSignatures)  # the line already shows it
+            warnings.simplefilter("ignore", SlowSignatures)  # the output already shows the name of the library
             name = library().name
     except ImportError:
         fix = f"Run: {install_command('curve')}"
@@ -212,11 +222,11 @@ def _bundles() -> Finding:
     manifest = package / "tools" / "static" / "bundles.json"
     fix = "In the working copy, run: python hatch_build.py"
     if not manifest.is_file():
-        return Finding("bundles", good=False, seen=f"no {manifest}", fix=fix)
+        return Finding("bundles", good=False, seen=f"missing file: {manifest}", fix=fix)
     files = parse(manifest.read_text(encoding="utf-8"))["files"]
     missing = [name for name in files if not (package.parent / name).is_file()]
     if missing:
-        return Finding("bundles", good=False, seen=f"without {', '.join(missing)}", fix=fix)
+        return Finding("bundles", good=False, seen=f"missing files: {', '.join(missing)}", fix=fix)
     changed = [
         name for name, known in files.items() if sha256((package.parent / name).read_bytes()).hexdigest() != known
     ]

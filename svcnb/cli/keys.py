@@ -97,10 +97,30 @@ def create(
 @click.argument("key_hash", metavar="HASH", type=KeyHash())
 @click.option("--name", help="The new name.")
 @click.option("--description", help="The new description.")
-@click.option("--execute-in-group", "execute", multiple=True, help=f"The complete new list: {_GROUPS}.")
-@click.option("--manage-actions-in-group", "manage", multiple=True, help=f"The complete new list: {_GROUPS}.")
-@click.option("--add-wallets-to-group", "add", multiple=True, help=f"The complete new list: {_GROUPS}.")
-@click.option("--remove-wallets-from-group", "take", multiple=True, help=f"The complete new list: {_GROUPS}.")
+@click.option(
+    "--execute-in-group",
+    "execute",
+    multiple=True,
+    help=f"Complete new list of groups in which the key can run actions: {_GROUPS}.",
+)
+@click.option(
+    "--manage-actions-in-group",
+    "manage",
+    multiple=True,
+    help=f"Complete new list of groups in which the key can change actions: {_GROUPS}.",
+)
+@click.option(
+    "--add-wallets-to-group",
+    "add",
+    multiple=True,
+    help=f"Complete new list of groups to which the key can add wallets: {_GROUPS}.",
+)
+@click.option(
+    "--remove-wallets-from-group",
+    "take",
+    multiple=True,
+    help=f"Complete new list of groups from which the key can remove wallets: {_GROUPS}.",
+)
 @click.option("--can-create-groups/--cannot-create-groups", default=None, help="Whether the key can create groups.")
 @click.option("--can-delete-groups/--cannot-delete-groups", default=None, help="Whether the key can delete groups.")
 @click.option("--can-create-wallets/--cannot-create-wallets", default=None, help="Whether the key can create wallets.")

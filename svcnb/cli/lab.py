@@ -57,7 +57,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     """
     if _missing("jupyterlab"):
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # always stop JupyterLab and the emulator
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM must also stop JupyterLab and the emulator
     if workbench:
         shown, first = _workbench.workbench_folder(folder or Path("svcnb-workbench")), _workbench.NAME
     else:
@@ -96,7 +96,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
 
 @contextmanager
 def _emulator(state: Path | None, *, shared: bool) -> Iterator[tuple[str, dict[str, str]]]:
-    """Starts the emulator for this command, and sets the environment variables through which notebooks find it."""
+    """Starts an emulator, and yields its label and the environment variables through which notebooks find it."""
     from svcnb.launch import Emulator
 
     with Emulator(state=state) as emulator:
@@ -112,7 +112,7 @@ def _emulator(state: Path | None, *, shared: bool) -> Iterator[tuple[str, dict[s
 
 
 def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str, str]]] | None:
-    """Returns the emulator that the workshop server runs for this learner, or None if it runs none."""
+    """Returns the emulator that the workshop server runs for this learner, or None if there is no such emulator."""
     base_url = os.environ.get("SVC_BASE_URL")
     if not base_url or not os.environ.get("SVC_WORKSHOP_URL"):
         return None
@@ -136,8 +136,8 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
         except OSError:
             time.sleep(POLL_S)
     raise click.ClickException(
-        f"JupyterLab did not respond on port {port}. Its output is above. To check the installation, run `python -m "
-        f"jupyterlab --version`. To find what is missing, run `svcnb doctor`."
+        f"JupyterLab did not respond on port {port}. The output of JupyterLab is above. To check the "
+        "installation, run `python -m jupyterlab --version`. To find what is missing, run `svcnb doctor`."
     )
 
 
@@ -176,13 +176,16 @@ def _quiet(own: Path) -> dict[str, str]:
 
 @contextmanager
 def _held(port: int) -> Iterator[int]:
-    """Context manager that reserves a port until JupyterLab listens on it. For 0, it selects a free port."""
+    """Context manager that yields the port of JupyterLab. For 0, it selects a free port.
+
+    On Linux, the selected port is reserved until JupyterLab listens on the port.
+    """
     if port:
         yield port
         return
     with socket.socket() as holder:
-        # Only on Linux can two processes bind a port while one listens. On other systems, another process could take
-        # the port.
+        # On Linux, JupyterLab can bind and listen on the port while this socket is also bound to the port. On other
+        # systems, release the port first, although another process can then use it.
         if holds := sys.platform == "linux":
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         holder.bind(("127.0.0.1", 0))

@@ -12,7 +12,7 @@ from svcnb.exit_codes import ExitCode
 
 @click.command("lint", epilog=examples("svcnb lint action.js actions/*.js"))
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--service-name", help="Name of the service, if it is not svc. Default: SVC_SERVICE_NAME.")
+@click.option("--service-name", help="Name of the service in lower case. Default: SVC_SERVICE_NAME, otherwise svc.")
 @output_options
 @click.pass_context
 def command(ctx: click.Context, files: tuple[Path, ...], service_name: str | None, as_json: bool) -> None:

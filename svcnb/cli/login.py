@@ -74,13 +74,13 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
 def _belongs_to_an_account(url: str, key: Secret) -> bool:
     from svcnb.client import Client
 
-    # The stored settings may not exist yet, and the command replaces them.
+    # Ignore the stored settings, because this command replaces them.
     with environment(SVC_PROFILE=None, SVCNB_CONFIG=os.devnull), Client(url, api_key=key) as service:
         return service.accounts.exists()
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
-    """Replaces the file, or the target of a symbolic link. Other users can never read it."""
+    """Replaces the file, or the target of a symbolic link. Other users can never read the file."""
     lines = [f"{name} = {_text(value)}" for name, value in values.items() if name != "profiles"]
     for profile, settings in values.get("profiles", {}).items():
         lines += ["", f"[profiles.{_text(profile)}]", *(f"{name} = {_text(value)}" for name, value in settings.items())]

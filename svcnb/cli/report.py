@@ -53,13 +53,20 @@ _NEW = "new"
 )
 @click.option("--code", is_flag=True, help="Include the code of the cells in the page.")
 @click.option("--pdf", is_flag=True, help="Also create a PDF file. This requires Chromium.")
-@click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
+@click.option(
+    "--base-url",
+    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
+)
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-    help="File that contains the key. Use - for standard input. Default: SVC_API_KEY.",
+    help="File that contains the key. Use - for standard input. Default: SVC_API_KEY, otherwise the configuration "
+    "file.",
 )
-@click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
+@click.option(
+    "--triggers-url",
+    help="Address of the triggers service. Default: SVC_TRIGGERS_URL, otherwise the configuration file.",
+)
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -190,7 +197,7 @@ class _Job:
             click.echo(repr(made.conclusion), err=True)
 
     def _notify(self, summary: Summary) -> bool:
-        """Sends the result to the webhook, if any. The method returns False only if the webhook did not accept it."""
+        """Sends the result to the webhook, if any. Returns False only if the webhook did not accept the result."""
         from svcnb.reports.unattended import NotificationFailed, notify
 
         if not self._options["notify"]:

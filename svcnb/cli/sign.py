@@ -37,7 +37,10 @@ FLOWS = {
     metavar="SECONDS",
     help=("Time of the signature, in Unix seconds. Default: the service's current time."),
 )
-@click.option("--base-url", help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL.")
+@click.option(
+    "--base-url",
+    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
+)
 def command(
     flow: str, wallet_key_file: Path, chain_id: int | None, issued_at: int | None, base_url: str | None
 ) -> None:

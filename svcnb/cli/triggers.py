@@ -32,7 +32,10 @@ def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
     The decorator reads the token from a file, never from the command line.
     """
 
-    @click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
+    @click.option(
+        "--triggers-url",
+        help="Address of the triggers service. Default: SVC_TRIGGERS_URL, otherwise the configuration file.",
+    )
     @click.option(
         "--token-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -68,7 +71,10 @@ def command() -> None:
 
 @command.command("authorize", epilog=examples("svcnb triggers authorize triggers.token"))
 @click.argument("token_file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--triggers-url", help="Address of the triggers service. Default: SVC_TRIGGERS_URL.")
+@click.option(
+    "--triggers-url",
+    help="Address of the triggers service. Default: SVC_TRIGGERS_URL, otherwise the configuration file.",
+)
 @click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds to wait for the approval.")
 @click.option("--no-browser", is_flag=True, help="Print the address of the page instead of opening the page.")
 @profile_option

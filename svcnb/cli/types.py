@@ -11,7 +11,7 @@ from svcnb.cli._output import examples
 
 @click.command("types", epilog=examples("svcnb types actions/"))
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--service-name", help="Name of the service, if it is not svc. Default: SVC_SERVICE_NAME.")
+@click.option("--service-name", help="Name of the service in lower case. Default: SVC_SERVICE_NAME, otherwise svc.")
 def command(folder: Path | None, service_name: str | None) -> None:
     """Write TypeScript declarations for editing actions.
 

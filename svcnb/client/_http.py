@@ -46,7 +46,7 @@ class SyncTransport:
     """Synchronous transport with keep-alive connections. It is thread-safe.
 
     Args:
-        base_url: Address of most requests. It determines whether the client uses TLS and a proxy.
+        base_url: Address of most requests. This address determines whether the client uses TLS and a proxy.
         transport: Transport object of the HTTP library, for tests.
         client: The user's own client, whose limits, proxies, certificates and hooks apply. The transport does not close
             it.
@@ -119,7 +119,7 @@ class AsyncTransport:
             if not self._client.is_closed:
                 raise _bare(error)  # noqa: B904 - it is the same error
             raise _closed(error) from _bare(error)
-        except BaseException as error:  # noqa: BLE001 - as above
+        except BaseException as error:  # noqa: BLE001 - mainly CancelledError
             raise _bare(error)  # noqa: B904 - it is the same error
         answer = _answer(request, response, sent_at, begun)
         self.clock.observe(answer)

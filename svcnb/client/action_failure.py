@@ -1,4 +1,4 @@
-"""Parser that reads the error, its message, and its position in the source from the message of a failed execution."""
+"""Parser for the message of a failed execution, which extracts the error's name, message and position in the source."""
 
 from __future__ import annotations
 

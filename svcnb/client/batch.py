@@ -1,7 +1,7 @@
 """Batches of `svc.map`, which run one action with thousands of parameter sets and bounded concurrency.
 
-`Work` makes all decisions: which runs are left, their outcomes, when to slow down and when to stop. The synchronous
-batch executes the runs in threads, the asynchronous one in tasks.
+`Work` decides which runs are left, when to slow down and when to stop, and stores the outcomes. The synchronous batch
+executes the runs in threads. The asynchronous batch executes the runs in tasks.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _Results(Sequence[Outcome]):
 
     @property
     def done(self) -> bool:
-        """Whether every run has ended, successfully or not."""
+        """Whether every run has a final outcome: a response, or an error that is not temporary."""
         return not self.pending
 
     @property
@@ -109,7 +109,7 @@ class _Results(Sequence[Outcome]):
 
     @property
     def cost_cents(self) -> int:
-        """Estimated cost of the runs, in cents."""
+        """Estimated cost of all completed runs, in US cents."""
         return sum(outcome.cost_cents for outcome in self.outcomes)
 
     def responses(self) -> list[Any]:
@@ -169,12 +169,12 @@ class _Results(Sequence[Outcome]):
 
 
 class Batch(_Results):
-    """The runs of one `Client.map`: a sequence of `Outcome`."""
+    """The runs of one call of `Client.map`: a sequence of `Outcome`."""
 
     _run: Callable[[ActionRef, object], Run]
 
     def resume(self, *, retry_failed: bool = False) -> Self:
-        """Executes the remaining runs.
+        """Executes the remaining runs, and returns this batch.
 
         Args:
             retry_failed: Whether to repeat failed runs as well.
@@ -208,7 +208,7 @@ class Batch(_Results):
                 stop.set()
                 until = time.monotonic() + INTERRUPT_GRACE_S
                 for worker in workers:
-                    if worker.ident is not None:  # the run has already started
+                    if worker.ident is not None:  # the thread has started
                         worker.join(max(0.0, until - time.monotonic()))
         work.raise_if_useless()
         return self
@@ -232,9 +232,9 @@ class Batch(_Results):
 
 
 class AsyncBatch(_Results):
-    """The runs of one `AsyncClient.map`.
+    """The runs of one call of `AsyncClient.map`: a sequence of `Outcome`.
 
-    Await the batch to execute them. Awaiting it again executes the remaining runs.
+    To execute the runs, await the batch. To execute the remaining runs after an interruption, await the batch again.
     """
 
     _run: Callable[[ActionRef, object], Awaitable[Run]]

@@ -22,7 +22,7 @@ class BatchFile:
     """File with the outcomes of one batch. Only the owner can read the file, because responses can be confidential.
 
     Args:
-        path: Path of the file. The batch creates it at the start.
+        path: Path of the file. The batch creates a missing file at its start.
         cid: CID of the action.
         params: Parameters of all runs.
 
@@ -57,7 +57,7 @@ class BatchFile:
                 hint="Pass another file, or delete this file to start from the beginning.",
             )
         for line in lines[1:]:
-            kept = _json(line)  # A crash truncated this line. The run is repeated.
+            kept = _json(line)  # None if a crash truncated the line
             if isinstance(kept, dict) and 0 <= kept.get("index", -1) < len(self._params):
                 yield Outcome.model_validate({**kept, "params": self._params[kept["index"]]})
 

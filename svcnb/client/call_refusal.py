@@ -79,7 +79,7 @@ class RefusedCall:
 
     @property
     def group(self) -> int:
-        """The group that the call concerns."""
+        """Number of the group that the call concerns, or 0 if the call does not concern a group."""
         return int(str(self.body.get("group_id", 0)), 0)
 
     def code(self, subject: str) -> str:

@@ -115,9 +115,9 @@ class Notice:
 
 @dataclass(frozen=True)
 class Noted:
-    """Step that sends a fee, a payment or a balance to the local record.
+    """Step that sends a fee, a payment or a balance to listeners of ``on_run`` with a method ``note``.
 
-    Other listeners of ``on_run`` do not receive it.
+    The local record of runs and the panels have this method. All other listeners do not receive the step.
 
     Attributes:
         kind: ``fee``, ``payment`` or ``balance``.

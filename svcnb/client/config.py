@@ -8,8 +8,8 @@ The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` 
     [profiles.test]                # selected by SVC_PROFILE or --profile
     base_url = "https://test.example.org"
 
-The client sends a key in the file only to the address in the same file. If the address comes from another source, the
-client ignores the key.
+If the file contains both an address and a key, the client sends the key only to this address. If the client uses
+another address, it ignores the key in the file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Timeouts:
 
     Attributes:
         connect: Timeout for establishing a connection.
-        read: Timeout for the response to a read.
+        read: Timeout for the response to a call that only reads data.
         write: Timeout for the response to a management call, which can include two chain transactions.
         run: Timeout for an execution. The service's own limit is 15 minutes.
 
@@ -63,7 +63,10 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Retries:
-    """Retry policy for calls that the service did not charge (429, 503) and calls that do not change anything.
+    """Retry policy of a client.
+
+    The client retries a call after a rejection without a charge (429, 503). After a connection failure, the client
+    retries only a call that is safe to repeat.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.
@@ -88,10 +91,10 @@ class Config:
     Attributes:
         base_url: Address of the service, the part before ``/core/v1``, without a trailing slash.
         api_key: The key, or None.
-        master_key: Whether ``api_key`` is known to be an account's master key.
+        master_key: Whether ``api_key`` comes from an `Account`, and is therefore an account's master key.
         triggers_url: Address of the triggers service, or None if unknown.
         rpc_url: JSON-RPC address of the chain, or None if unknown.
-        control_token: Token of an emulator's control plane, or None. It is required to read traces.
+        control_token: Token of an emulator's control plane, for reading traces, or None.
         vocabulary: Names of the service and of the payment processor.
         timeouts: Timeouts of each kind of call.
         retries: Retry policy.
@@ -141,8 +144,8 @@ def load(
         api_key: Account key or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
-        control_token: Token of an emulator's control plane. The client never reads it from the environment, because it
-            could then send it to the wrong service.
+        control_token: Token of an emulator's control plane. The client never reads this token from the environment,
+            because the token could then reach the wrong service.
         vocabulary: Names of the service and of the payment processor.
         history: File that records runs, or ``off``.
         environment: Environment variables to use instead of those of the process.

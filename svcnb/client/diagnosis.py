@@ -219,7 +219,7 @@ class _Diagnosis:
         name = snapshot.action_name or "explained"
         action = snapshot.cid or snapshot.action_hash
         lines.append(f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
-        says = "creates a group for this action only and permits the key to execute in it"
+        says = "creates a group for this action only and permits the key to execute in the group"
         return _Way(says, (*lines, key), len(lines) + 1, 0, _AFTER_GROUPS)
 
     def _add_action(self, number: int, contents: GroupContents) -> str | None:
@@ -235,7 +235,7 @@ class _Diagnosis:
         return f"{snapshot.subject}.groups.update({number}, actions=[{listed}])"
 
     def _extend_key(self, group: str) -> str | None:
-        """Returns a repair that adds a group to the key's list of at most fifty groups, and removes deleted groups."""
+        """Returns the code that adds a group to the key's list and removes deleted groups. None if the list is full."""
         key = self.snapshot.key
         if key is None:
             return None

@@ -17,6 +17,9 @@
     ├── SigningError           a signer could not sign or refused to
     ├── ChainError             the contract rejected a call, or the chain cannot be reached
     ├── PaymentFailed          the processor did not collect the payment
+    ├── TraceUnavailable       no timeline of an execution is available
+    ├── WorkerLost             an executor lost the worker of a run
+    │   └── ExecutorLost       the executor does not accept more runs
     ├── ActionError            the action itself threw an error or exceeded a limit
     └── ServiceError           the service rejected a request; one class for each HTTP status
         ├── BadRequest 400 · Unauthorized 401 · OutOfCredit 402 · Forbidden 403 · NotFound 404 · Conflict 409
@@ -99,7 +102,7 @@ class NotConfirmed(SvcnbError):
 
 
 class TransportError(SvcnbError):
-    """No usable response arrived, because the connection failed or was interrupted."""
+    """No usable response arrived, for example because the connection failed or was interrupted."""
 
     default_hint = "Check the address of the service (base_url), and check that the service is running."
     exit_code = ExitCode.UNREACHABLE
@@ -120,11 +123,11 @@ class TimedOut(TransportError):
 class NotTheApi(TransportError):
     """A server responded, but it is not this service: the host or the path is not the API."""
 
-    default_hint = "Check base_url: it must be the part before /core/v1."
+    default_hint = "Set base_url to the part of the address before /core/v1."
 
 
 class SigningError(SvcnbError):
-    """A signer could not sign or refused to."""
+    """A signer could not sign, or refused to sign."""
 
 
 class ChainError(SvcnbError):
@@ -156,8 +159,9 @@ class ActionError(Explicable):
         stage: ``compile`` for a syntax error, ``limit`` for time, memory or funds, ``run`` for an error that the action
             threw.
         name: Name of the JavaScript error, for example ``TypeError``, or an empty string.
-        line: First line of the caller's source in the stack trace, in the service's line numbering. None if unknown.
-        column: Column in ``line``.
+        line: Number of the first source line that the stack trace names, in the service's line numbering. None if
+            unknown.
+        column: Number of the column in this line. None if unknown.
         stack: Lines of the stack trace.
         logs: Console output, if a recorder saved it. The service itself deletes the output of failed runs.
         cid: CID of the action.
@@ -205,7 +209,7 @@ class TraceUnavailable(SvcnbError):
     """No timeline of this execution is available."""
 
     default_hint = (
-        "Use an emulator: it stores the timelines of its newest 10,000 executions. The live service does not "
+        "Use an emulator, which stores the timelines of the newest 10,000 executions. The live service does not "
         "store timelines."
     )
 
@@ -220,8 +224,8 @@ class ServiceError(SvcnbError):
         request_id: Id of the request, with which the operators of the service can find it.
         fix: Advice from the service, or an empty string.
         docs_url: Documentation page that the service links, or an empty string.
-        structured: True if the body is an object (authentication, billing, routing, parsing). False if it is an
-            endpoint's own message (a contract revert, an execution error).
+        structured: Whether the response body is a JSON object, as in errors of authentication, billing, routing and
+            parsing. If not, the body is a string from the endpoint itself, as in reverts and failed executions.
     """
 
     default_hint = "If the problem persists, send error.request_id to the operator of the service."
@@ -316,7 +320,7 @@ class UnprocessableEntity(ServiceError):
 
 
 class RateLimited(ServiceError):
-    """The node is overloaded and rejects requests (429)."""
+    """The node is overloaded, or the caller has reached a limit (429)."""
 
     default_hint = "Try again in a few seconds, with fewer calls at the same time. Nothing was charged."
 

@@ -88,7 +88,7 @@ class Line(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Boxes and lines of a graph, its height in rows, and the number of groups that it leaves out."""
+    """Boxes and lines of a graph, the height of the graph in rows, and the number of omitted groups."""
 
     boxes: list[Box]
     lines: list[Line]

@@ -1,4 +1,4 @@
-"""Local record of all runs. Users can query it for costs, failures and results.
+"""Local record of all runs. Users can query the record for costs, failures and results.
 
 The record is an SQLite file, which only its owner can read. `strip` removes secrets from a value before the recorder
 stores it. The setting ``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. `History` of the toolkit reads
@@ -86,7 +86,7 @@ def connect(path: Path, timeout_s: float | None = None) -> sqlite3.Connection:
     import sqlite3
 
     if path.exists() and not path.is_file():
-        raise OSError("it is not a regular file")
+        raise OSError("the path is not a regular file")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)

@@ -1,8 +1,8 @@
 """Validation and conversion of the objects, numbers and strings that callers pass as ids.
 
 Creation endpoints take raw CIDs. Update and deletion endpoints take hashes
-(docs/service/endpoints.md#account-and-keys). Callers can pass either. The client hashes a CID if the service needs a
-hash. It rejects a hash with an explanation if the service needs a CID, because a hash cannot be converted to a CID.
+(docs/service/endpoints.md#account-and-keys). Callers can pass a CID or a hash. If the service needs a hash, the client
+hashes the CID. If the service needs a CID, the client rejects a hash, because a CID cannot be computed from its hash.
 """
 
 from __future__ import annotations
@@ -246,7 +246,10 @@ def _cid_of_source(source: str) -> str:
 
 
 def looks_like_source(text: str) -> bool:
-    """Returns whether a string contains more than one word, so that it can be JavaScript instead of a mistyped id."""
+    """Returns whether a string contains whitespace or punctuation of JavaScript.
+
+    Such a string is source code. Any other string is probably a mistyped id.
+    """
     return bool(re.search(r"[\s(){};=]", text.strip()))
 
 

@@ -1,6 +1,7 @@
-"""Flow that converts a call into a result, with headers, retries and errors. It performs no input or output.
+"""Flow that sends a call and parses its result, with headers, retries and errors.
 
-The flow also detects calls that change or return an account's credit, for the local record.
+The flow itself performs no input or output. For the local record, the flow also detects calls that change or return an
+account's credit.
 
 Source: docs/service/http.md#lists, docs/service/billing.md#prices.
 """
@@ -34,7 +35,7 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
     """Sends a call, with retries, and returns its result.
 
     The flow retries every call after 429 and 503, because the service then did not charge or change anything. After a
-    broken connection, the flow retries only repeatable calls.
+    transport error, the flow retries only calls that `may_repeat` permits.
 
     Raises:
         TransportError: No response arrived, or the response is not from the API.
@@ -180,7 +181,9 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.TransportError:
     if call.in_doubt and not error.unsent and not isinstance(error, errors.NotTheApi):
-        error.hint = f"{call.in_doubt} The client did not retry the call, because the service may have performed it."
+        error.hint = (
+            f"{call.in_doubt} The client did not retry the call, because the service may have performed the call."
+        )
     return error
 
 

@@ -1,7 +1,7 @@
 """Secret strings, which every display masks.
 
-Saved notebooks, logs, tracebacks and files often contain the values of variables. `Secret` keeps a secret string out of
-all of them. Only `reveal()` returns the string, so each use is easy to find in the code.
+Saved notebooks, logs, tracebacks and files often contain the values of variables. A `Secret` shows a mask there instead
+of the secret string. Only `reveal()` returns the string, so each use of the string is easy to find in the code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MASK: Final = "********"
 
 @final
 class Secret:
-    """Secret string. Every display masks it, pickle and JSON reject it, and comparisons take constant time.
+    """Secret string, which every display masks. Pickle and JSON reject a secret. Comparisons take constant time.
 
     Args:
         value: The string to protect.
@@ -87,7 +87,7 @@ class Secret:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret cannot be pickled: pass secret.reveal() to send its text")
+        raise TypeError("a secret cannot be pickled: pass secret.reveal() to send the text of the secret")
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

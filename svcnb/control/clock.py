@@ -21,7 +21,7 @@ class ClockControl(Checked):
 
         Args:
             at: Unix seconds, a ``datetime``, or an ISO 8601 string such as ``"2026-01-01T12:00"``, in UTC unless it
-                contains another time zone. None freezes the current time.
+                contains another time zone. None freezes the emulator's current time.
 
         Raises:
             InvalidArgument: The string is not a valid time.

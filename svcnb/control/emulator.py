@@ -29,13 +29,13 @@ Policy = Literal["allow", "deny", "record", "replay"]
 
 
 class EmulatorControl(Checked):
-    """Handle for a running emulator, on this machine or another one.
+    """Handle for a running emulator, on this machine or on another machine.
 
     Args:
         base_url: Address of the emulator, without ``/core/v1``.
         control_token: Token of the control plane. An emulator that this user runs on this machine does not require it.
-        names: Properties from the line that the emulator prints when it is ready. The handle reads other properties
-            when needed.
+        names: Properties from the line that the emulator prints when it is ready. The handle requests other properties
+            from the emulator when needed.
 
     Attributes:
         base_url: Address of the API. All paths begin with ``/core/v1``.
@@ -166,9 +166,12 @@ class EmulatorControl(Checked):
         """Sends one request to the control plane, for code that forwards requests.
 
         Args:
-            method: ``GET``, ``POST`` or ``DELETE``.
+            method: ``GET``, ``POST``, ``PUT``, ``PATCH`` or ``DELETE``.
             path: Path below ``/_emulator``.
             body: JSON body, or None for no body.
+
+        Returns:
+            Parsed JSON of the response.
 
         Raises:
             EmulatorUnreachable: The emulator does not respond.

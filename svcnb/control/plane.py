@@ -36,7 +36,7 @@ class ControlPlane:
         """Sends one request to the control plane.
 
         Args:
-            method: ``GET``, ``POST`` or ``DELETE``.
+            method: ``GET``, ``POST``, ``PUT``, ``PATCH`` or ``DELETE``.
             path: Path below ``/_emulator``.
             body: JSON body, or None for no body.
 
@@ -44,6 +44,7 @@ class ControlPlane:
             Parsed JSON of the response.
 
         Raises:
+            InvalidArgument: The method is not allowed.
             EmulatorUnreachable: The emulator does not respond.
             ControlRefused: The response is an error. The exception contains the status and the message.
         """
@@ -102,7 +103,7 @@ class ControlPlane:
 
 
 def given(**members: object) -> dict[str, object]:
-    """Removes fields whose value is None."""
+    """Returns the fields whose value is not None."""
     return {name: value for name, value in members.items() if value is not None}
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from svcnb.emulator.http.middleware import Middleware
-from svcnb.emulator.http.router import Dispatcher, Forgiven, Router
+from svcnb.emulator.http.router import Dispatcher, Router, ToleratedRequests
 
 if TYPE_CHECKING:
     from svcnb.emulator.http.endpoint import Endpoint
@@ -20,7 +20,7 @@ def make_app(service: Service) -> Middleware:
         service: The components of the emulator. They can start later, but must run before the first request.
     """
     settings = service.settings
-    forgiven = Forgiven()
+    forgiven = ToleratedRequests()
     dispatcher = Dispatcher(forgiven, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
     first = first_endpoints(service)
     router = Router(dispatcher, first, others=lambda: other_endpoints(service, first, forgiven))
@@ -80,7 +80,7 @@ def first_endpoints(service: Service) -> list[Endpoint]:
     return [*accounts.endpoints(), *actions.endpoints(), *config.endpoints()]
 
 
-def other_endpoints(service: Service, first: list[Endpoint], forgiven: Forgiven) -> list[Endpoint]:
+def other_endpoints(service: Service, first: list[Endpoint], forgiven: ToleratedRequests) -> list[Endpoint]:
     """Returns all other endpoints. The call imports half of the modules of the HTTP layer.
 
     Args:
@@ -138,7 +138,7 @@ def _credits(service: Service) -> list[Endpoint]:
     ).endpoints()
 
 
-def _control_plane(service: Service, forgiven: Forgiven) -> list[Endpoint]:
+def _control_plane(service: Service, forgiven: ToleratedRequests) -> list[Endpoint]:
     from svcnb.emulator.control.guards import control_guard
     from svcnb.emulator.control.routes import ControlPlane
 

@@ -41,7 +41,7 @@ from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.schema import get_meta, set_meta
 from svcnb.emulator.platform.store import Store, StoreUnavailable
 from svcnb.emulator.sandbox.engine import make_engine
-from svcnb.emulator.sandbox.load import LoadGauge
+from svcnb.emulator.sandbox.load import LoadMonitor
 from svcnb.emulator.sandbox.network import Network
 from svcnb.emulator.sandbox.packages import Packages
 from svcnb.emulator.settings import Settings
@@ -143,7 +143,7 @@ class Service:
         self.action_addresses = AddressPolicy(settings.allow_address)
         self.network = Network(settings.network_policy, settings.network_file, addresses=self.action_addresses)
         self.packages = None if settings.action_packages is None else Packages(settings.action_packages)
-        self.load = LoadGauge(multiplier=settings.cpu_overload_multiplier, psi_threshold=settings.cpu_psi_threshold)
+        self.load = LoadMonitor(multiplier=settings.cpu_overload_multiplier, psi_threshold=settings.cpu_psi_threshold)
         self.sources = SourceCache()
         self.runs = RunLog(self.store)
         self.engine = make_engine(settings) if engine is None else engine
@@ -188,7 +188,7 @@ class Service:
             await self.stop()
             raise StartRefused(
                 f"the chain cannot be started or reached: {error}",
-                "Check --chain-rpc if you set it. `svcnb doctor` checks the built-in chain.",
+                "If you set --chain-rpc, check its address. To check the built-in chain, run: svcnb doctor",
             ) from error
         except BaseException:
             await self.stop()

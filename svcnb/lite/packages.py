@@ -46,7 +46,7 @@ _LEFT_OUT: Final = (
     "magics/static/",
     "notebooks/",
 )
-"""Parts of this package that a page cannot use."""
+"""Files and folders of this package that a page cannot use."""
 _EPOCH: Final = (2020, 1, 1, 0, 0, 0)
 _LATER: Final[dict[str, tuple[str, ...]]] = {
     "web3": ("pyunormalize", "requests", "websockets"),
@@ -72,7 +72,7 @@ def download(folder: Path) -> None:
         folder: Target folder, which also serves as a cache for later builds.
 
     Raises:
-        PackagesMissing: pip failed. The message contains the end of its output.
+        PackagesMissing: pip failed. The message contains the end of pip's output.
     """
     stamp = folder / "complete"
     wanted = hashlib.sha256(WHEELS.read_bytes()).hexdigest()
@@ -95,6 +95,9 @@ def write_own_wheel(folder: Path, version: str, npm: Mapping[str, Path]) -> Path
         folder: Folder of the wheel.
         version: Version of the package.
         npm: Folders of the packages from npm, by name.
+
+    Returns:
+        Path of the wheel.
     """
     package = Path(__file__).resolve().parents[1]
     target = folder / f"svcnb-{version}-py3-none-any.whl"
@@ -124,8 +127,8 @@ def _add(wheel: zipfile.ZipFile, name: str, content: bytes) -> None:
 def locked(lock: dict[str, Any], wheels: list[Path]) -> dict[str, Any]:
     """Returns Pyodide's lock file for the wheels of a site.
 
-    The result omits packages that have no wheel on the site. When a page loads ``svcnb``, it loads all wheels, except
-    those that load when a cell first imports them.
+    The result omits packages that have no wheel on the site. When a page loads ``svcnb``, the page also loads all other
+    wheels, except wheels that load only when a cell imports them.
 
     Args:
         lock: The content of ``pyodide-lock.json``.
@@ -187,7 +190,7 @@ def precompile(folder: Path) -> None:
     """Runs `svcnb.lite.precompile` in the Pyodide of a folder, for the wheels in that folder.
 
     Raises:
-        PackagesMissing: Pyodide failed. The message contains the end of its output.
+        PackagesMissing: Pyodide failed. The message contains the end of Pyodide's output.
     """
     program = Path(__file__).with_name("precompile.py").read_text("utf-8")
     allowed = ["--no-config", "--quiet", f"--allow-read={folder}", f"--allow-write={folder}", "--allow-env"]

@@ -44,9 +44,9 @@ _LEFT_OUT = (
 another folder of the site. The tables of wcwidth are for terminals."""
 _LEFT_OUT_KINDS = (".c", ".h", ".pyx", ".pxd", ".schema.json", "py.typed", ".dist-info/RECORD")
 _LEXERS = ("__init__.py", "_mapping.py", "data.py", "javascript.py", "python.py", "shell.py", "special.py")
-"""Languages that Pygments can highlight in a page."""
+"""Files of Pygments' lexers that a page needs, for the languages that it highlights."""
 _WITH_SOURCES = ("svcnb/", "anyio/")
-"""Packages that read their own sources: for tracebacks and exercises, and for lazy imports."""
+"""Packages that read their own source files: svcnb for tracebacks and exercises, and anyio for lazy imports."""
 _UNCOMPILED = (
     "_pyio.py",
     "_pyrepl/",

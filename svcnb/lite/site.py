@@ -122,7 +122,7 @@ def _run_jupyterlite(folder: Path, target: Path) -> None:
     lessons = folder / "lessons"
     shutil.copytree(lessons_folder(None).resolve(), lessons, ignore=shutil.ignore_patterns(".*", "__pycache__"))
     for picture in lessons.rglob("*.svg"):
-        # JupyterLite reads image files as Latin-1.
+        # JupyterLite reads image files as Latin-1, so write other characters as XML character references.
         picture.write_bytes(picture.read_text("utf-8").encode("ascii", "xmlcharrefreplace"))
     contents = ["--contents", str(lessons)]
     done = subprocess.run(

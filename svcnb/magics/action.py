@@ -154,7 +154,7 @@ def _save(path: Path, made: Action, saved: dict[Path, str], *, force: bool) -> N
         )
     replace_file(target, made.source, _READABLE)
     saved[target] = made.source
-    print(f"{path}: {made.size} bytes")  # noqa: T201 - what was done
+    print(f"{path}: {made.size} bytes")  # noqa: T201 - the result of --save
 
 
 def _show_findings(made: Action, connection: Connection) -> None:
@@ -172,7 +172,7 @@ def _show_trace(client: Client, of: Run | ActionError) -> None:
     try:
         _display(client.trace(of))
     except TraceUnavailable as error:
-        print(f"No timeline: {error}")  # noqa: T201 - a note beside the result
+        print(f"No timeline: {error}")  # noqa: T201 - a note next to the result of the cell
 
 
 def _display(shown: object) -> None:

@@ -52,7 +52,7 @@ class Options(argparse.ArgumentParser):
 
     @property
     def flags(self) -> dict[str, str]:
-        """Returns all options with their help texts, for completion."""
+        """Help texts of all options by name, for completion."""
         return {
             option: (action.help or "").replace("%%", "%")
             for action in self._actions
@@ -79,7 +79,7 @@ def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
         except HelpShown:
             return None
         except (SvcnbError, MalformedValue, OSError) as error:
-            # IPython first calls the error's own rendering. IPython's traceback would only show internal frames.
+            # IPython uses an error's own rendering if it exists. IPython's traceback would only show internal frames.
             text = "\n".join([str(error), *getattr(error, "__notes__", [])])
             error.__dict__["_render_traceback_"] = _Brief(type(error).__name__, text)
             raise

@@ -1,4 +1,4 @@
-"""Tab completion in ``%svc``, in the first line of ``%%action``, and in the JavaScript code below it."""
+"""Tab completion in ``%svc``, in the first line of ``%%action``, and in the JavaScript code below that line."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ActionCompleter:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        # IPython reads these attributes of every matcher, including objects that are not functions.
+        # IPython reads this attribute of every matcher, including matchers that are not functions.
         self.__qualname__ = COMPLETER
 
     def __call__(self, context: CompletionContext) -> SimpleMatcherResult:

@@ -51,7 +51,7 @@ _HOME: Final = {
 
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers, which would otherwise accept every name.
+    # Hidden from type checkers, because they accept every name in a module that defines `__getattr__`.
 
     def __getattr__(name: str) -> Any:
         if name not in _HOME:

@@ -32,12 +32,12 @@ MAX_KEY_FILE: Final = 65_536
 class AccountPanel(WalletPanel, bundle="account"):
     """Panel that creates or opens an account.
 
-    Afterwards, `client` uses the account, and `account` is the on-chain account.
+    Afterwards, `client` uses the account. In ChainSecured mode, `account` is the open account.
 
     The panel shows a key once. The key is never part of the widget's state, so saved notebooks do not contain it.
 
     Args:
-        client: Client of the service. If it has a key, the user can open its account immediately.
+        client: Client of the service. If the client has a key, the user can immediately open the account of the key.
         owner: Wallet for ChainSecured accounts: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner` or a
             `svcnb.ContractWallet`. Without a wallet, users can enter a private key.
 
@@ -73,7 +73,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         """Returns the mode of the open account."""
         return {"mode": self.state["mode"] or "no open account"}
 
-    def session_changed(self, what: frozenset[str]) -> None:  # noqa: ARG002 - all of it is shown
+    def session_changed(self, what: frozenset[str]) -> None:  # noqa: ARG002 - the panel shows every change
         """Shows the open account."""
         self._show()
 
@@ -130,13 +130,13 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def use_owner(self, key: str) -> None:
-        """Uses a private key as the owner's wallet until the panel closes."""
+        """Uses a private key as the owner's wallet. Only the kernel's memory contains the key."""
         with field("owner_key", SigningError):
             self._own(LocalSigner.from_key(key))
 
     @command
     def use_key_file(self, text: str, password: str, name: str) -> None:
-        """Uses the wallet in an encrypted key file as the owner until the panel closes."""
+        """Uses the wallet in an encrypted key file as the owner. Only the kernel's memory contains its private key."""
         with field("file"):
             if len(text) > MAX_KEY_FILE:
                 raise InvalidArgument(
@@ -192,7 +192,10 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def convert(self, *, confirm: bool = False) -> None:
-        """Converts the account permanently. Without ``confirm``, the method only describes the effect."""
+        """Converts the account permanently.
+
+        Without ``confirm``, the method raises an error that describes the effect.
+        """
         account = await self.service.accounts.convert(await self._signer(), confirm=confirm)
         account.on_preview = self._confirmed
         self._record_owner("mine = svc.accounts.convert(owner, confirm=True)")
@@ -200,7 +203,10 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def transfer(self, to: str, *, confirm: bool = False) -> None:
-        """Transfers the account to another wallet. Without ``confirm``, the method only describes the effect."""
+        """Transfers the account to another wallet.
+
+        Without ``confirm``, the method raises an error that describes the effect.
+        """
         account = self._on_chain()
         with field("to"):
             await account.transfer_ownership(to, confirm=confirm)
@@ -223,12 +229,15 @@ class AccountPanel(WalletPanel, bundle="account"):
         if isinstance(made, UsageKey):
             self.session.add_key(made)
             return {"secret": made.usage_api_key.reveal() if made.usage_api_key else "", "address": ""}
-        assert isinstance(made, Wallet)  # noqa: S101 - what resume returns otherwise
+        assert isinstance(made, Wallet)  # noqa: S101 - resume returns a usage key or a wallet
         return {"secret": "", "address": made.wallet_address}
 
     @command
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
-        """Deletes the record of an incomplete creation. Without ``confirm``, the method only describes the loss."""
+        """Deletes the record of an incomplete creation.
+
+        Without ``confirm``, the method raises an error that describes the loss.
+        """
         self.service.chain_secured.delete_pending(mint, confirm=confirm)
         # The recorded code deletes only this record, so that other machines can run the code without a loss.
         self.record(
@@ -287,7 +296,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def pay(self, cents: int, method: str) -> dict[str, str]:
-        """Begins a payment and returns the address of the processor's page, which contains a secret."""
+        """Begins a payment, and returns its id and the address of the processor's page, which contains a secret."""
         if method not in ("card", "crypto"):
             raise InvalidArgument(f"invalid payment method {method!r}", hint="Choose card or crypto.")
         billing = self.session.billing

@@ -42,7 +42,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     Attributes:
         source: The source in the editor.
         result: Last successful run. None before the first run and after a failed run.
-        error: Error of the last run. None if it succeeded.
+        error: Error of the last run. None if the last run succeeded.
 
     Example:
         ``editor = svcnb.panels.ActionEditor(svc, action, {"n": 41})``, and then ``editor.action``, ``editor.result``
@@ -82,7 +82,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return _parsed(self._params)
 
     def about(self) -> dict[str, object]:
-        """Returns the CID, which determines the other identifiers."""
+        """Returns the CID of the action, which determines its other identifiers, and its size in bytes."""
         return {"cid": self.action.cid, "size": self.action.size}
 
     # --- commands -----------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ def _group_to_permit_in(found: Explanation) -> int:
 
 
 def python_text(source: str) -> str:
-    """Returns a source as a Python literal, in a readable form if this preserves every byte."""
+    """Returns a source as a Python literal, with several lines if this form preserves every byte."""
     if "\\" in source or '"""' in source or "\r" in source or not source.endswith("\n"):
         return repr(source)
     return f'"""\\\n{source}"""'

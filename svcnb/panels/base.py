@@ -33,7 +33,7 @@ def command(work: F) -> F:
     plain function runs on a worker thread, and a cancellation discards its result. The panel shows errors with their
     hints.
     """
-    work.__svcnb_command__ = True  # type: ignore[attr-defined]  # functions take any attribute
+    work.__svcnb_command__ = True  # type: ignore[attr-defined]  # functions accept any attribute
     return work
 
 
@@ -67,7 +67,7 @@ class Panel(anywidget.AnyWidget):
             cls._esm = read_bundle(script).decode()
             cls._css = read_bundle(script.with_suffix(".css")).decode()
         if "__init__" in vars(cls):
-            setattr(cls, "__init__", checked(vars(cls)["__init__"]))  # noqa: B010 - assigning it has no type
+            setattr(cls, "__init__", checked(vars(cls)["__init__"]))  # noqa: B010 - mypy rejects a direct assignment
         super().__init_subclass__(**options)
 
     def __init__(self, client: Client | None = None, **traits: Any) -> None:
@@ -85,7 +85,7 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. In a web page, the kernel sends JSON text, because an object loses None."""
+        """Sends a message to all views. A kernel in a browser page sends JSON text, because an object loses None."""
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod
@@ -111,7 +111,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def client(self) -> Client:
-        """The client of the panel. When the user opens an account in any of its panels, the client's key changes.
+        """The client of the panel. When the user opens an account in any panel of the client, the client's key changes.
 
         Raises:
             ConfigError: The panel has no client.
@@ -158,7 +158,7 @@ class Panel(anywidget.AnyWidget):
 
     @command
     def fund(self, address: str) -> str:
-        """Adds test ETH to a wallet on the emulator's chain, and returns the amount."""
+        """Adds test ETH to a wallet on the emulator's chain, and returns the amount as text with its unit."""
         added = int(self._control.request("POST", "/faucet", {"address": address})["wei"])
         self.record(f"svcnb.Emulator.connect(svc.base_url).faucet({address!r})")
         return ether(added)
@@ -209,7 +209,7 @@ class Panel(anywidget.AnyWidget):
     # --- display ------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, object]:
-        """Values for the repr of the panel. They are the same in every run and contain no secrets."""
+        """Returns the values for the panel's representation, which are the same in every run and contain no secrets."""
         return {}
 
     def __repr__(self) -> str:

@@ -73,7 +73,7 @@ class BrowserSigner(Signer):
         await self.panel.ask_wallet()
         return self
 
-    def sign_typed_data(self, typed_data: dict[str, Any]) -> str:  # noqa: ARG002 - the signer's signature
+    def sign_typed_data(self, typed_data: dict[str, Any]) -> str:  # noqa: ARG002 - the parameters of the base class
         """Raises an error, because the kernel cannot receive the browser's response while Python waits."""
         raise SigningError(
             "a browser wallet requires an asynchronous client",

@@ -1,4 +1,4 @@
-"""Base class of panels with a code editor. It provides the editor's bundle and completions."""
+"""Base class of panels with a code editor. The class provides the editor's bundle, and `names` the completions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CodePanel(Panel):
 
     @command
     def editor_bundle(self, *, with_script: bool) -> dict[str, str]:
-        """Returns the hash of the editor's bundle, and sends the bundle to a page that does not have it yet."""
+        """Returns the hash of the editor's bundle, and also the bundle if ``with_script`` is True."""
         script = _script(BUNDLE)
         told = {"hash": hashlib.sha256(script.encode()).hexdigest()}
         return told | {"script": script} if with_script else told

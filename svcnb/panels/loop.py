@@ -21,7 +21,7 @@ class Background:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Starts a coroutine. Cancelling the future cancels the coroutine."""
+        """Starts a coroutine, and returns a future with its result. Cancelling the future cancels the coroutine."""
         if IN_PAGE:  # a browser page has one thread, and its loop continues while a cell waits
             return _Task(work)
         with self._lock:

@@ -35,7 +35,7 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
 
 
 async def do(resources: Any, edit: Edit) -> None:
-    """Function that performs one call of a client or an account."""
+    """Performs one call of a client or an account."""
     resource, _, verb = edit.verb.partition(".")
     await getattr(getattr(resources, resource), verb)(*edit.args, **edit.options)
 
@@ -49,7 +49,8 @@ class Owned:
 
     def __init__(self, account: AsyncChainSecuredAccount, rehearsal: AsyncChainSecuredAccount) -> None:
         self.account = account
-        # The simulation uses a second handle, because a change on the same handle would receive the preview.
+        # The simulation uses a second handle. On the same handle, a simultaneous change would call the simulation's
+        # `on_preview`, which stops the change.
         self._rehearsal = rehearsal
         self._turn = asyncio.Lock()
 

@@ -43,8 +43,8 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     missing.
 
     The panel shows the account of the client's key. With ``owner``, it shows the on-chain account that this wallet
-    owns. Each change of such an account is a transaction. The panel simulates the transaction. Before
-    the wallet signs, the panel shows the decoded transaction and its gas.
+    owns. Each change of such an account is a transaction. The panel first simulates the transaction. Before the wallet
+    signs, the panel shows the decoded transaction and its gas.
 
     Args:
         client: Client of the service. Changes need the account's master key. Any key of the account can view the
@@ -92,7 +92,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def read(self) -> None:
-        """Reads the account."""
+        """Reads the account, and shows its matrix."""
         resources = await self._resources()
         groups, registered, wallets, keys, managed = await asyncio.gather(
             resources.groups.list(),

@@ -102,7 +102,7 @@ class ResourcePanel(Panel):
 
     @command
     def choose_key(self, which: str) -> None:
-        """Chooses the key that runs actions, by its hash. An empty string chooses the account's key."""
+        """Chooses the key that runs actions, by its hash. An empty string chooses the client's key."""
         self.session.choose_key(which)
 
     @command

@@ -65,14 +65,14 @@ class RunsPanel(Panel, bundle="runs"):
         self._seen: dict[str, SeenRun] = {}
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Marks the cached names as outdated, because they may have changed."""
+        """Marks the cached names as outdated after a change of the account or of its resources."""
         if what & {"account", "resources"}:
             self._named_at = -NAMES_KEPT_S
         if "account" in what:
             self._actions, self._keys, self._has_names = {}, {}, False
 
     def about(self) -> dict[str, object]:
-        """Filters of the displayed runs."""
+        """Returns the active filters."""
         return {name: value for name, value in self.filters.items() if value}
 
     @property
@@ -231,7 +231,7 @@ def _hash_of(cid: str) -> str:
 
 
 def _short(text: str) -> str:
-    return f"{text[:8]}…{text[-4:]}" if len(text) > 16 else text  # noqa: PLR2004 - shorter ones are shown whole
+    return f"{text[:8]}…{text[-4:]}" if len(text) > 16 else text  # noqa: PLR2004 - shorter texts stay complete
 
 
 def _pretty(value: object) -> str:

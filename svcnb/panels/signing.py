@@ -70,7 +70,10 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     async def setting(self) -> dict[str, Any]:
-        """Returns all parts of an envelope, and the server's current time in Unix seconds."""
+        """Returns the address of the signer, and the values for envelopes: chain, domain, endpoints, time and window.
+
+        The time is the server's current time in Unix seconds. Without a client, the result contains only the address.
+        """
         if self._session is None:
             return {"client": False, "signer": self._signer.address if self._signer else ""}
         node = await self.service.node.chain_config()

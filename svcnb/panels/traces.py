@@ -26,7 +26,7 @@ def trace_view(trace: Trace) -> dict[str, Any]:
 
 
 def _row(event: TraceEvent) -> dict[str, Any]:
-    # The run waits in the queue before it starts.
+    # The duration of a start event is the wait in the queue, which is not part of the run's timeline.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     return {
         "label": _label(event),
@@ -40,6 +40,9 @@ def _row(event: TraceEvent) -> dict[str, Any]:
 
 
 def _label(event: TraceEvent) -> str:
-    """Returns a description of the event. Omits the kind of a key operation, because its name contains the kind."""
+    """Returns a description of the event.
+
+    For a key operation, the description does not repeat the kind of the event, which the operation's name contains.
+    """
     kind, _, rest = event.label.partition(" ")
     return rest if event.operation and rest else f"{kind}, {rest}" if kind == "end" and rest else event.label

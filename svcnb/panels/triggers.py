@@ -64,7 +64,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     def awaited(self) -> AsyncTriggersClient:
         """Async client of the same triggers service for commands, with the same token."""
         told = self.triggers
-        return AsyncTriggersClient(told._access.url, token=told.token, config=told._config)  # noqa: SLF001 - its twin
+        return AsyncTriggersClient(told._access.url, token=told.token, config=told._config)  # noqa: SLF001 - our own client
 
     def close(self) -> None:
         """Closes the panel and its connections. A client that was passed as ``triggers`` stays open."""

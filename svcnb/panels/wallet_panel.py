@@ -48,10 +48,10 @@ class WalletPanel(Panel):
         return str(await self.channel.ask("sign", asked, within=float(ISSUED_AT_WINDOW_S)))
 
     async def ask_transaction(self, fields: dict[str, Any]) -> str:
-        """Shows a decoded transaction, asks the browser wallet to send it, and returns its hash.
+        """Shows a decoded transaction, asks the browser wallet to send it, and returns the hash of the transaction.
 
         Raises:
-            SigningError: The wallet did not send it.
+            SigningError: The wallet did not send the transaction.
         """
         asked = {"fields": fields, "decoded": decoded(fields), **await self._chain()}
         return str(await self.channel.ask("transaction", asked, within=TRANSACTION_WITHIN_S))
@@ -66,7 +66,7 @@ class WalletPanel(Panel):
         return True
 
     async def _chain(self) -> dict[str, Any]:
-        """Returns the chain that the wallet must use, or None if it is unknown."""
+        """Returns the chain that the wallet must use. Without a client, the dictionary is empty."""
         if self._session is None:
             return {}
         # Do not await the call here, because the panels' connections can belong to another event loop.

@@ -117,7 +117,8 @@ def failure(error: BaseException) -> dict[str, Any]:
 class Channel:
     """Kernel side of one panel's messages. Each command gets one response, even if it fails.
 
-    Messages can arrive on any thread. Commands run on the panels' own thread.
+    Messages can arrive on any thread. Coroutine functions run on the event loop of the panels, and plain functions on
+    worker threads.
 
     Args:
         commands: Commands for the browser by name: plain or coroutine functions with keyword arguments.
@@ -170,7 +171,7 @@ class Channel:
         _current.set(number)
         try:
             answer = {"ok": True, "value": await self._perform(name, args)}
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the browser is told
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the browser receives the error
             if not isinstance(error, (SvcnbError, asyncio.CancelledError, TimeoutError)):
                 _LOG.exception("the command %s failed", name)
             answer = {"ok": False, "error": failure(error)}

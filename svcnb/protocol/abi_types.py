@@ -70,7 +70,7 @@ class Type(NamedTuple):
 
     @property
     def is_array(self) -> bool:
-        """Returns whether the type is an array, of fixed or dynamic length."""
+        """Whether the type is an array, of fixed or dynamic length."""
         return self.base == "[]"
 
     @property
@@ -80,7 +80,7 @@ class Type(NamedTuple):
 
     @property
     def is_hashed_when_indexed(self) -> bool:
-        """Returns whether a topic contains only the hash of a value of this type."""
+        """Whether a topic contains only the hash of a value of this type."""
         return self.is_array or self.base in {"()", "string", "bytes"}
 
 

@@ -45,7 +45,7 @@ class ActionDiff:
 
     @property
     def same(self) -> bool:
-        """Returns whether the sources are equal, byte for byte."""
+        """Whether the sources are equal, byte for byte."""
         return self.first_byte is None
 
     def __str__(self) -> str:

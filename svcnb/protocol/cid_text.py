@@ -58,7 +58,7 @@ class ParsedCid:
         return self.text
 
     def identifies(self, content: bytes | bytearray | memoryview) -> bool:
-        """Returns whether this is the CID of the content.
+        """Returns whether this CID identifies the content.
 
         The content is a block, or a file with the default options of ``ipfs add``: chunks of 256 KiB and at most 174
         links in a node. The leaves can be raw.
@@ -91,8 +91,7 @@ def base58(data: bytes) -> str:
 def is_cid_v0(text: object) -> bool:
     """Returns whether a string is a CID of version 0, which the service uses.
 
-    The check is fast. It checks the alphabet, and that the string encodes 34 bytes that start with
-    0x1220.
+    The function checks the alphabet, and that the string encodes 34 bytes that start with 0x1220.
     """
     if not isinstance(text, str) or not _V0.match(text):
         return False

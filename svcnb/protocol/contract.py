@@ -55,10 +55,10 @@ class Function(NamedTuple):
 
     Attributes:
         name: Unique name of the function.
-        selector: The first four bytes of its call data.
-        inputs: Types of its arguments.
-        outputs: Types of its return values.
-        names: Names of its arguments.
+        selector: The first four bytes of the function's call data.
+        inputs: Types of the arguments.
+        outputs: Types of the return values.
+        names: Names of the arguments.
     """
 
     name: str
@@ -94,9 +94,9 @@ class Event(NamedTuple):
     """One event of the contract.
 
     Attributes:
-        name: Its name.
-        topic: The first topic of its logs.
-        fields: Name and type of each field, in order, and whether it is a topic.
+        name: Name of the event.
+        topic: The first topic of the event's logs, 32 bytes.
+        fields: Name and type of each field, in order, and whether the log contains the field as a topic.
     """
 
     name: str

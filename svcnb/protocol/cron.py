@@ -1,4 +1,4 @@
-"""Cron schedules: their parser, their ticks (the times when they fire), and the limits of the triggers service.
+"""Cron schedules: the parser, the ticks (the times at which a schedule fires), and the limits of the triggers service.
 
 All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional field before these
 contains seconds. The library cronsim parses the fields by the rules of Debian's cron.
@@ -101,7 +101,7 @@ class Cron:
 
     @property
     def sentence(self) -> str:
-        """Returns the schedule as English text, for example ``At 09:00 on Monday (UTC)``."""
+        """Description of the schedule in English, for example ``At 09:00 on Monday (UTC)``."""
         from cronsim import CronSim
 
         words = CronSim(self.text, datetime(2024, 1, 1, tzinfo=UTC)).explain()

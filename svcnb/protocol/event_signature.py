@@ -125,13 +125,13 @@ class Event:
         if sum(argument.indexed for argument in arguments) > MAX_INDEXED:
             raise InvalidSignature(
                 f"the event signature {shown(text)} marks more than {MAX_INDEXED} arguments as indexed",
-                hint="Mark at most three arguments as indexed, because a log contains at most three.",
+                hint="Mark at most three arguments as indexed, because a log contains at most three indexed arguments.",
             )
         return cls(found[1], arguments)
 
     @cached_property
     def canonical(self) -> str:
-        """Returns the canonical form: event name and full types, without spaces, argument names or marks."""
+        """Canonical form of the signature: event name and full types, without spaces, argument names or marks."""
         return f"{self.name}({','.join(str(argument.type) for argument in self.arguments)})"
 
     @cached_property
@@ -141,7 +141,7 @@ class Event:
 
     @property
     def marked(self) -> bool:
-        """Returns whether the event specifies which arguments are indexed."""
+        """Whether the event specifies which arguments are indexed."""
         return self.none_indexed or any(argument.indexed for argument in self.arguments)
 
     def with_indexed(self, positions: Collection[int]) -> Event:
@@ -175,7 +175,7 @@ class Event:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Returns warnings about limitations of ``event.decoded`` for this signature."""
+        """Warnings about limitations of ``event.decoded`` for this signature."""
         return tuple(_warnings(self))
 
     def decode(self, codec: Codec, topics: Sequence[str], data: str) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Conclusion of a report. The last cell sets it, the page shows it at the top, and the exit code summarises it."""
+"""Conclusion of a report, which the last cell sets.
+
+The page shows the conclusion at the top, and the exit code of `svcnb report` shows whether it contains a problem.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ class Conclusion:
 
 @checked
 def conclude(attention: Sequence[str] = (), also: Sequence[str] = ()) -> Conclusion:
-    """Returns the conclusion of a report, with problems and additional facts. Call it in the last cell.
+    """Returns the conclusion of a report, with problems and additional facts. Call this function in the last cell.
 
     Args:
         attention: Problems, one sentence each. Any problem changes the exit code of `svcnb report`.

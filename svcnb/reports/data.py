@@ -142,7 +142,7 @@ def account_data(
 
     record = history or history_of()
     triggers = triggers_service() if os.environ.get(TOKEN_FILE) else None
-    # The client records the balance, because the next report compares its balance with this one.
+    # The client records the balance, because the next report compares the recorded balance with the new balance.
     with service(record=record) as client:
         data = read_account_data(
             client,
@@ -159,7 +159,7 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
     """Returns the newest failed runs of an account, with their errors.
 
     Args:
-        data: The account.
+        data: Data of the account.
         limit: Maximum number of runs.
         history: Record of past runs. None means the record of the environment.
     """
@@ -177,5 +177,5 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
 
 @checked
 def stripped(text: object) -> str:
-    """Masks everything that looks like a secret in a string from another source."""
+    """Returns a string from another source, in which everything that looks like a secret is masked."""
     return strip_text(str(text or ""))

@@ -60,10 +60,10 @@ def header(
     period: Period | None = None,
     not_visible: Sequence[str] = (),
 ) -> Header:
-    """Returns the header of a report. Display it in the first cell after the parameters.
+    """Returns the header of a report. Display the header in the first cell after the parameters.
 
     Args:
-        data: Data of the account. The other arguments override values from it.
+        data: Data of the account. The other arguments override values of this argument.
         zone: Time zone of the report.
         service: Address of the service.
         account: Identifier of the account.

@@ -1,4 +1,4 @@
-"""Reports from the user's own notebooks: title, and types of the parameters."""
+"""Reports from the user's own notebooks. The title and the types of the parameters come from the notebook."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class OwnNotebook:
 
     @property
     def template(self) -> Path:
-        """The notebook."""
+        """Path of the notebook."""
         return self.file
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def read_notebook(file: str | Path) -> OwnNotebook:
         file: The notebook.
 
     Raises:
-        NotebookUnusable: The file does not exist, is not a notebook, or is not written in Python.
+        NotebookUnusable: The file does not exist, is too large, is not a notebook, or is not written in Python.
     """
     path = Path(file).expanduser()
     try:
@@ -179,6 +179,9 @@ def create_notebook(file: str | Path) -> Path:
 
     Args:
         file: Path of a new file. The name must end with ``.ipynb``.
+
+    Returns:
+        Path of the new notebook.
 
     Raises:
         NotebookUnusable: The file exists, or has a different extension.

@@ -80,7 +80,7 @@ class Rows:
 
 
 class Picture:
-    """Chart as an image. Unlike a drawing inside HTML, it also appears in notebooks that are not trusted.
+    """Chart as an image. Unlike a drawing inside HTML, an image also appears in notebooks that are not trusted.
 
     Args:
         chart: Any Altair chart.
@@ -144,7 +144,7 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
 
 @checked
 def permission_matrix(permissions: Permissions) -> Picture | Sentence:
-    """Draws the permissions of usage keys in groups: R for running actions, M for changing permissions.
+    """Draws the permissions of usage keys in groups: R for running actions, M for changing actions or wallets.
 
     A permission for every group, including future groups, has its own column.
 

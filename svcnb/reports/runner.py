@@ -1,7 +1,7 @@
 """Execution of a report: checks the parameters, runs the notebook, and saves the executed notebook and a page.
 
 The runner saves a failed report with its executed cells, and the page shows the failed cell. It masks the secrets of
-the environment in all files before it writes the files to their final place.
+the environment in all files before it writes the files to their final location.
 """
 
 from __future__ import annotations
@@ -225,8 +225,8 @@ def run_many(
         **options: Options of `run`, for all reports. The executor sends the settings, including keys, to its workers.
 
     Returns:
-        The reports in the given order. For a failed report, the list contains its error, which contains the paths of
-        its files.
+        The reports in the given order. For a failed report, the list contains a `ReportFailed` with the paths of the
+        report's files.
 
     Raises:
         InvalidType: An entry is neither a name nor a pair of a name and parameters. No report ran.
@@ -251,7 +251,7 @@ def _made(name: str, parameters: Mapping[str, Any], options: Mapping[str, Any]) 
 
 
 def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
-    """Removes local paths and masks every secret that a cell may have displayed."""
+    """Removes local paths and masks every secret that the source or the output of a cell contains."""
     metadata = notebook.metadata.get("papermill", {})
     for name in ("input_path", "output_path", "environment_variables"):
         metadata.pop(name, None)
@@ -343,7 +343,7 @@ class _Failure:
 def _failed(error: BaseException, notebook: NotebookNode, name: str, said: str) -> _Failure:
     """Returns the failed cell and its error, as a sentence and a next step.
 
-    If the kernel has ended, the error contains its output `said`.
+    If the kernel has ended, the sentence contains the last line of its output `said`.
     """
     number = int(getattr(error, "exec_count", 0) or _last_begun(notebook))
     named = str(getattr(error, "ename", "")) or type(error).__name__

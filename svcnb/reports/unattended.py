@@ -132,7 +132,7 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
         ) from None
     finally:
         connection.close()
-    if not 200 <= status < 300:  # noqa: PLR2004 - the class of success
+    if not 200 <= status < 300:  # noqa: PLR2004 - 2xx statuses mean success
         raise NotificationFailed(f"{where} responded to the notification with status {status}", hint=_CHECK)
 
 

@@ -21,7 +21,7 @@ _PARTS = ("cost", "exercises", "history", "lint", "plan", "templates")
 
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers, which would otherwise accept every name.
+    # Hidden from type checkers, because they accept every name in a module that defines `__getattr__`.
 
     def __getattr__(name: str) -> ModuleType:
         if name not in _PARTS:

@@ -28,7 +28,7 @@ DAY_S: Final = 86_400.0
 _TRIGGER_RUNS: Final = 1_000
 _SERVED_RUNS: Final = 1_000
 _SERVED_PAGES: Final = 20
-"""Maximum number of runs that an emulator stores."""
+"""Maximum number of pages to read from an emulator's record. A page contains at most `_SERVED_RUNS` runs."""
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -61,7 +61,7 @@ class Period:
 
     @property
     def previous(self) -> Period:
-        """Period of the same length that ends where this one begins."""
+        """Period of the same length that ends at the start of this period."""
         return Period(self.begin - (self.end - self.begin), self.begin)
 
     @property
@@ -77,10 +77,19 @@ class BalanceCheck(NamedTuple):
     """Time of the first balance."""
 
     opening: int
+    """First balance."""
+
     executions: int
+    """Cost of the runs since the first balance."""
+
     fees: int
+    """Cost of the management calls since the first balance."""
+
     payments: int
+    """Payments since the first balance."""
+
     balance: int
+    """Current balance."""
 
     @property
     def expected(self) -> int:
@@ -161,7 +170,7 @@ class AccountData:
         return max(0, self.balance) / pace if pace and self.balance is not None else None
 
     def key_name(self, hashed: str) -> str:
-        """Returns the name of a key, or its shortened hash if it has no name."""
+        """Returns the name of a key, or its shortened hash. An empty hash belongs to a run of a trigger."""
         return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
 
     def only(self, *, action: str | None = None, source: str | None = None) -> AccountData:
@@ -273,7 +282,11 @@ def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[s
 
 
 def _served(client: Client, history: History, token: str | None) -> list[str]:
-    """Reads the record of an emulator. The result is a sentence for the report if the record is not available."""
+    """Adds the runs in an emulator's record to the local record.
+
+    Returns:
+        A sentence for the report if the record is not available. Otherwise, the list is empty.
+    """
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane
 

@@ -34,7 +34,7 @@ class Alarm(Model):
     since: datetime
     """Start of the problem, in UTC.
 
-    This is the first failure after the last success, the last run of an action that stopped, or the start of the
+    The start is the first failure after the last success, the last run of an action that stopped, or the start of the
     period.
     """
 

@@ -83,8 +83,8 @@ def vrs(signature: str) -> tuple[int, bytes, bytes]:
 def second_form(signature: str) -> str:
     """Returns the other valid signature of the same message by the same key (EIP-2).
 
-    Anyone can compute this signature without the key. A contract that stores signatures to prevent replay must
-    therefore reject it.
+    Anyone can compute this second signature without the key. A contract that stores signatures to prevent replay must
+    therefore reject the second signature.
     """
     v, r, s = vrs(signature)
     high = (_ORDER - int.from_bytes(s)).to_bytes(32)

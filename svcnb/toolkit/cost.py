@@ -245,5 +245,5 @@ def of_calls(calls: Mapping[str, int]) -> Cost:
     """
     total = Cost.exactly(0)
     for verb, count in calls.items():
-        total += of_call(verb).times(count, why=f"{count} × {verb}")  # noqa: RUF001 - a sign for people
+        total += of_call(verb).times(count, why=f"{count} × {verb}")  # noqa: RUF001 - the multiplication sign is intended
     return total

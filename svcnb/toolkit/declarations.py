@@ -24,8 +24,8 @@ _PROJECT: Final = {
         "checkJs": True,
         "noEmit": True,
         "strict": True,
-        # The caller chooses the parameters of main. Without this setting, the compiler reports an error for each of
-        # them.
+        # The caller chooses the parameters of main. Without this setting, the compiler reports an error for each
+        # parameter.
         "noImplicitAny": False,
         "target": "esnext",
         "lib": ["esnext", "dom"],
@@ -94,8 +94,8 @@ def _function(function: Function, limits: ActionLimits) -> str:
 
 
 def _unheard() -> list[tuple[str, str]]:
-    """Returns the names that the runtime lacks and that no type library declares.
+    """Returns the names that the runtime does not have and that no type library declares, each with its alternative.
 
-    The declarations mark them as missing.
+    The declarations mark these names as missing.
     """
     return [(name, ABSENT[name]) for name in ("Buffer", "process", "require")]

@@ -26,11 +26,11 @@ Severity = Literal["breaks", "suspect", "news"]
 
 _PREFIX: Final = "/core/v1"
 _TRIGGERS: Final = ("/api/", "/webhook/")
-"""Path prefixes of the triggers service. The OpenAPI document of the emulator contains them beside those of the API."""
+"""Path prefixes of the triggers service, whose paths the emulator's OpenAPI document also contains."""
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
-"""Optional fields of responses. The emulator adds some of them. The others repeat the HTTP status."""
+"""Optional fields of responses. The emulator adds some of these fields. The other fields repeat the HTTP status."""
 
 _MAX_DEPTH: Final = 12
 

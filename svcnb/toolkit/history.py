@@ -1,6 +1,6 @@
 """Local record of all runs, including those of triggers: the action, the result and the cost.
 
-The client writes the record (`svcnb.client.recorder`). This module reads it.
+The client writes the record (`svcnb.client.recorder`). This module reads the record, and adds runs of other sources.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PastRun(Model):
     """Time of the request, in UTC."""
 
     source: str
-    """``client``, or ``trigger`` for a run of the triggers service."""
+    """``client``, ``trigger`` for a run of a trigger, or ``service`` for a run that only the service recorded."""
 
     action: str = ""
     """Name of the action. Empty if it has none."""
@@ -326,7 +326,7 @@ class History(Checked):
         """Deletes runs permanently.
 
         Args:
-            before: Time before which the deleted runs began. None deletes all runs.
+            before: Deletes only runs that started before this time. None deletes all runs.
 
         Returns:
             Number of deleted runs.

@@ -182,7 +182,10 @@ def _no_history(file: Path, why: object) -> ConfigError:
 
 
 def _served(row: Mapping[str, Any], service: str) -> dict[str, Any]:
-    """Converts an emulator's record of one execution to a row. For a trigger, the correlation id becomes the run id."""
+    """Converts an emulator's record of one execution to a row.
+
+    For an execution of a trigger, ``trigger_id`` contains the correlation id, which is the id of the trigger's run.
+    """
     error = str(row["error"] or "")
     return storable(
         {

@@ -50,7 +50,7 @@ class Scope:
 
     @property
     def is_function(self) -> bool:
-        """Whether this scope contains declarations with ``var``."""
+        """Whether declarations with ``var`` belong to this scope: it is a function, or the whole program."""
         return self.parent is None or self.node.type in FUNCTIONS
 
     def find(self, name: str) -> Binding | None:
@@ -156,7 +156,7 @@ class _Walk:
         for child in node.named_children:
             self.visit(child, scope)
 
-    def visit(self, node: Node, scope: Scope) -> None:  # noqa: C901 - one case a kind of node, each short
+    def visit(self, node: Node, scope: Scope) -> None:  # noqa: C901 - one short case for each kind of node
         match node.type:
             case "identifier" | "shorthand_property_identifier":
                 self._script.references.append(Reference(self._script.text(node), node, scope))
@@ -235,7 +235,7 @@ class _Walk:
                 self.visit(part, scope)
 
     def _assignment(self, node: Node, scope: Scope) -> None:
-        # JavaScript makes a name a global of the script if it is assigned but never declared.
+        # An assignment to an undeclared name creates a global variable of the script.
         left = node.child_by_field_name("left")
         if left is not None and left.type == "identifier" and scope.find(self._script.text(left)) is None:
             self._bind(left, self._script.top, "var", node.child_by_field_name("right"))
@@ -248,7 +248,7 @@ class _Walk:
                     if name.type == "identifier":
                         self._bind(name, scope, "import", None)
             elif child.type == "import_specifier":
-                name = child.child_by_field_name("alias") or child.child_by_field_name("name")  # type: ignore[assignment]  # either may be missing
+                name = child.child_by_field_name("alias") or child.child_by_field_name("name")  # type: ignore[assignment]  # both fields can be missing
                 if name is not None:
                     self._bind(name, scope, "import", None)
 

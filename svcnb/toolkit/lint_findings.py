@@ -16,7 +16,7 @@ class Finding(Model):
     """Finding of the linter."""
 
     severity: Severity
-    """``error`` if a run fails, ``warning`` if a run may fail."""
+    """``error`` if a run fails, ``warning`` if a run can fail or the action can be insecure."""
 
     code: str
     """Code of the rule, for example ``main_missing``."""
@@ -63,7 +63,7 @@ class LintReport(Sequence[Finding]):
 
     @property
     def warnings(self) -> list[Finding]:
-        """Findings that may be a problem."""
+        """Findings that can be a problem."""
         return [each for each in self._findings if each.severity == "warning"]
 
     @property

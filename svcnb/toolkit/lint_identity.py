@@ -124,7 +124,10 @@ def _inside(message: str) -> str:
 
 
 def _origin(context: Context, node: Node) -> int | None:
-    """Returns the declaration of the object whose property an expression accesses, or None if it is unknown."""
+    """Returns where the object whose property an expression accesses is declared, as a byte offset in the source.
+
+    The result is None if the declaration is unknown.
+    """
     while node.type in {"member_expression", "subscript_expression"}:
         owner = node.child_by_field_name("object")
         if owner is None:

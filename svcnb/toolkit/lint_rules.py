@@ -27,9 +27,10 @@ _SECRET_TEXT: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z|[A-Za-z0-9+/]{43}=\Z
 
 
 def every_rule(context: Context) -> Iterator[Finding]:
-    """Applies all rules.
+    """Yields the findings of all rules.
 
-    If there are syntax errors, the result contains only them, because other findings would be unreliable.
+    If the source has syntax errors, the function yields only the first syntax error, and possibly a finding about the
+    size of the source. All other findings would be unreliable.
     """
     yield from sizes(context)
     broken = list(syntax(context))
@@ -329,7 +330,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
 
 
 def _members(context: Context, node: Node) -> tuple[list[str], bool]:
-    """Returns the names of an object literal's properties, and whether the action can add more at run time."""
+    """Returns the names of an object literal's properties, and whether it can have more properties at run time."""
     given, open_ = [], False
     for child in node.named_children:
         if child.type == "shorthand_property_identifier":

@@ -1,4 +1,4 @@
-"""Data flow of private keys through an action, between calls that return keys and places that must not get keys."""
+"""Data flow of private keys through an action, from calls that return keys to places that must not receive keys."""
 
 from __future__ import annotations
 
@@ -90,7 +90,10 @@ class Leaks:
             yield self._context.find(at, "warning", code, f"a private key is written to {where}", hint)
 
     def _spread(self) -> None:
-        """Marks every name that contains a key. The method repeats the search until it finds no more names."""
+        """Marks every name that contains a key.
+
+        The method repeats the search until it finds no more names, or at most `_MAX_ROUNDS` times.
+        """
         for _ in range(_MAX_ROUNDS):
             before = len(self._secret)
             for scope in self._script.scopes.values():

@@ -1,4 +1,4 @@
-"""Rules about the data that an action signs and the input that it trusts. Each covers a typical security mistake."""
+"""Rules about the signed data and the trusted input of an action. Each rule covers a typical security mistake."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _of_caller(context: Context, node: Node, steps: int = _MOST_STEPS) -> bool:
     if binding is None or context.main is None:
         return False
     if binding.kind == "parameter":
-        # the parameters of main, or the single parameter of: const main = params => ...
+        # The parameters of main, or the only parameter of an arrow function: const main = params => ...
         given = context.main.child_by_field_name("parameters") or context.main.child_by_field_name("parameter")
         return given is not None and given.start_byte <= binding.node.start_byte < given.end_byte
     return steps > 0 and binding.value is not None and _of_caller(context, binding.value, steps - 1)
@@ -87,7 +87,7 @@ def _beginnings(context: Context, node: Node) -> list[Node]:
 
 
 def literal(context: Context, node: Node) -> Node | None:
-    """Returns the literal value of an expression, with constants resolved, or None if it depends on the run."""
+    """Returns the object or array literal that an expression or a constant refers to, or None if there is none."""
     for _ in range(_MOST_STEPS):
         if node.type in {"object", "array"}:
             return node
@@ -101,7 +101,7 @@ def literal(context: Context, node: Node) -> Node | None:
 def _names(context: Context, node: Node) -> set[str]:
     """Returns the names of an object's properties.
 
-    A spread can contain any name, so it counts as all requested names.
+    A spread can add any property. For an object with a spread, the function assumes that it contains ``chainId``.
     """
     found = set()
     for child in node.named_children:

@@ -43,8 +43,8 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
 
     Returns:
         A DataFrame with the oldest run first. Columns: ``started_at`` (UTC), ``source``, ``status``, ``elapsed``
-        (seconds), ``cost_cents``, ``cid``, ``key`` (a hash) and ``action`` (the name, or the CID of an action without
-        one).
+        (seconds), ``cost_cents``, ``cid``, ``key`` (a hash) and ``action`` (the name, or the CID of an action without a
+        name).
     """
     import numpy as np
     import pandas as pd

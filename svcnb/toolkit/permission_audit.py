@@ -130,8 +130,8 @@ class Permissions:
         named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
         named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
         if dead := sorted(named - live - {0}):
-            # The service assigns numbers in order, so it will assign a missing number later. The key then has access to
-            # that group.
+            # The service assigns numbers in order. If it has not assigned a number yet, a future group gets the number,
+            # and the key then has access to this group.
             text = (
                 f"the key lists {groups_in_words(dead)}, which do not exist: they were deleted, or the key will "
                 "have access when they are created"

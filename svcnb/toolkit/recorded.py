@@ -1,9 +1,9 @@
 """Recorded requests and responses of the live service.
 
 Each file of the folder `recordings` is one conversation: requests in order, each with its response. `compare` replays a
-conversation against any service. It compares the status, the fields, and the form of each value. The original files are
-based on observations of the live service. `record` replaces them with the current responses of a service. Files never
-contain secrets. They refer to keys by name, and mask values in responses that look like secrets.
+conversation against any service, and compares the status, the fields, and the form of each value. The original files
+are based on observations of the live service. `record` writes files with the current responses of a service. The files
+never contain secrets. They refer to keys by name, and mask values in responses that look like secrets.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A run of this client on an emulator is in two records: the local one and the emulator's. The list contains one entry for
 the run, matched by its request id. A run of a trigger is also in two records, because the emulator records the run
 under its correlation id. If the client repeated a run until a grant took effect, the emulator records all attempts, and
-the list contains only the last one. The list contains a check of a new usage key only if the service charged for it.
+the list contains only the last attempt. A check of a new usage key is in the list only if the service charged for it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class RunFeed(Checked):
         caused: dict[str, SeenRun] = {}
         for row in reversed(_last_tries(self._served_rows())):
             run = _of_service(row)
-            caused[row.get("correlation_id", "")] = run  # use the last one, because a run can have several attempts
+            caused[row.get("correlation_id", "")] = run  # a later attempt of a trigger's run replaces an earlier one
             found[run.id] = _merged(found[run.id], run) if run.id in found else run
         for run in self._triggered():
             executed = caused.get(run.id)

@@ -29,7 +29,7 @@ VERSION: Final = 1
 
 
 class TemplateChanged(InvalidArgument):
-    """Error for a released template whose bytes have changed since the release."""
+    """The bytes of a released template have changed since the release."""
 
 
 class _Strict(BaseModel):
@@ -161,7 +161,7 @@ class Templates(Checked):
             key: ``name@version``.
 
         Raises:
-            TemplateChanged: The bytes of the file differ from the released ones.
+            TemplateChanged: The bytes of the file differ from the released bytes.
             InvalidArgument: The registry has no such template, or its file cannot be read.
         """
         release = self._release(key)

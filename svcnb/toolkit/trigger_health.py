@@ -128,7 +128,7 @@ def judge(
         trigger: The trigger.
         recent: Runs of the trigger in the examined period, newest first.
         all_read: All runs of the trigger that the function read, newest first.
-        now: Time of the service in Unix seconds.
+        now: Time of the service, with a time zone.
         wanted: Minimum success rate of the finished runs, in percent.
     """
     ended = [run for run in recent if run.ended]
@@ -179,6 +179,6 @@ def _latest(runs: Iterable[TriggerRun]) -> datetime | None:
 
 
 def _share(took: list[float], percent: int) -> float | None:
-    if len(took) < 2:  # noqa: PLR2004 - quantiles need two
+    if len(took) < 2:  # noqa: PLR2004 - `quantiles` needs two values
         return took[0] if took else None
     return quantiles(took, n=100, method="inclusive")[percent - 1]

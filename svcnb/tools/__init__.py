@@ -25,7 +25,7 @@ SAFE_VERSION = "1.4.1-2"
 SOLC_LOCK = Path(__file__).with_name("solc.lock")
 SAFE_LOCK = Path(__file__).with_name("safe.lock")
 
-# Environment variables for a Deno child process: only variables for certificates, proxies and temporary files
+# Environment variables for a Deno child process: only variables for certificates, proxies, npm, folders and language.
 _PASSED_ON = (
     "DENO_CERT",
     "DENO_TLS_CA_STORE",
@@ -96,8 +96,8 @@ def deno_environment() -> dict[str, str]:
         caller.
     """
     kept = {name: value for name in _PASSED_ON if (value := os.environ.get(name)) is not None}
-    # Add the certificate authorities of this system to the public ones, so that private ones work without
-    # configuration.
+    # Trust the certificate authorities of this system in addition to the public ones. Private certificate authorities
+    # then need no configuration.
     kept.setdefault("DENO_TLS_CA_STORE", "system,mozilla")
     return kept | {"DENO_DIR": str(deno_folder()), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
 

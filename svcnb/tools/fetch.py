@@ -220,7 +220,7 @@ def _place(source: Path, target: Path, sha256: str | None) -> None:
     os.close(handle)
     try:
         shutil.copyfile(source, scratch)
-        os.chmod(scratch, 0o755)  # noqa: PTH101, S103 - a program that its user may run; nothing secret in it
+        os.chmod(scratch, 0o755)  # noqa: PTH101, S103 - a program that all users can run; it contains no secret
         os.replace(scratch, target)  # noqa: PTH105 - atomic: no process starts an incomplete file
     except BaseException:
         Path(scratch).unlink(missing_ok=True)

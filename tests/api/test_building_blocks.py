@@ -12,12 +12,12 @@ from svcnb.emulator.access.permission_cache import GrantDelay
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.endpoint import Call, Endpoint
-from svcnb.emulator.http.router import Dispatcher, Forgiven, Router
+from svcnb.emulator.http.router import Dispatcher, Router, ToleratedRequests
 from svcnb.emulator.platform.quiesce import Quiesce
 
 
 def dispatcher() -> Dispatcher:
-    return Dispatcher(Forgiven(), exact_types=False, max_body_bytes=1_000)
+    return Dispatcher(ToleratedRequests(), exact_types=False, max_body_bytes=1_000)
 
 
 class Watch:

@@ -8,7 +8,7 @@ import pytest
 
 from svcnb import control_tokens
 from svcnb.emulator.areas import other_endpoints
-from svcnb.emulator.http.router import Forgiven
+from svcnb.emulator.http.router import ToleratedRequests
 
 CODE = "function main() { return 1 }"
 
@@ -194,7 +194,9 @@ def test_the_control_plane_requires_the_configured_token(local):
 
 
 def test_each_start_generates_a_token_that_every_endpoint_requires(wire, session_emulator, start_emulator, own):
-    rows = [row for row in other_endpoints(own.local.service, [], Forgiven()) if row.path.startswith("/_emulator")]
+    rows = [
+        row for row in other_endpoints(own.local.service, [], ToleratedRequests()) if row.path.startswith("/_emulator")
+    ]
     assert len(rows) > 15
     for row in rows:
         path = row.path.replace("{", "").replace("}", "")

@@ -47,12 +47,12 @@ def history(path: Path, runs: list[dict[str, Any]], entries: list[dict[str, Any]
 def test_the_metered_calls_are_those_that_the_service_prices() -> None:
     from svcnb.emulator.areas import other_endpoints
     from svcnb.emulator.http.endpoint import API
-    from svcnb.emulator.http.router import Forgiven
+    from svcnb.emulator.http.router import ToleratedRequests
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 
     service = Service(Settings.load({}))
-    rows = other_endpoints(service, [], Forgiven())
+    rows = other_endpoints(service, [], ToleratedRequests())
     asyncio.run(service.stop())
     managed = [row for row in rows if row.path.startswith(API) and row.price_cents and row.method == "POST"]
     priced = [row.path.removeprefix(API) for row in managed]

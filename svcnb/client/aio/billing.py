@@ -21,7 +21,7 @@ class AsyncBilling(AsyncResource):
     """Credit and payments. All keys of an account share the same credit. All calls are free."""
 
     async def balance(self) -> Balance:
-        """Returns the credit of the account."""
+        """Returns the balance of the account: its credit or its debt."""
         return await self._do(balance())
 
     async def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
@@ -39,7 +39,7 @@ class AsyncBilling(AsyncResource):
         Raises:
             InvalidArgument: The amount is less than 500 cents.
             PaymentFailed: The processor did not collect the payment.
-            TimedOut: The processor did not collect the payment in time. `wait` can still complete it.
+            TimedOut: The processor did not collect the payment in time. To continue waiting, call `wait`.
         """
         return await self._do(top_up(amount_cents, method, timeout))
 
@@ -53,14 +53,14 @@ class AsyncBilling(AsyncResource):
         return await self._do(create_payment_intent(amount_cents, method))
 
     async def confirm(self, payment: Payment | str) -> Balance:
-        """Credits a payment that the processor has collected, and returns the account's credit.
+        """Requests the credit for a payment that the processor has collected, and returns the account's balance.
 
         Args:
             payment: The payment or its id, which starts with ``pi_``.
 
         Raises:
-            BadRequest: The processor has not collected the payment yet, the service has already credited it, or it
-                belongs to another account.
+            BadRequest: The processor has not collected the payment yet, the service has already added the credit, or
+                the payment belongs to another account.
         """
         return await self._do(confirm(payment))
 

@@ -65,7 +65,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
     async def delete(self, wallet: WalletRef) -> Receipt:
         """Deletes a wallet's registration.
 
-        The wallet still belongs to this account, so no other account can register the wallet.
+        The derivation of the wallet still belongs to this account, so no other account can register the wallet.
         """
         return await self._do(flows.remove_wallet(self._account, wallet))
 
@@ -105,8 +105,8 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
     ) -> UsageKey:
         """Requests a new key from the service, then registers its wallet and sets the key on chain.
 
-        The method sends two transactions. It keeps a local record with the secret until all steps are complete; see
-        `OnChainWallets.create`.
+        The method sends two transactions. Until all steps are complete, the client keeps a local record with the
+        secret. `OnChainWallets.create` describes this record.
 
         Args:
             name: Name of the key.
@@ -119,10 +119,10 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             can_delete_groups: Whether the key can delete groups.
             can_create_pkps: Whether the key can create wallets.
             expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
-            form: Form of the key that determines the on-chain hash: the 32 ``bytes`` (specification), or the
-                ``text``, which some services require.
+            form: Form of the key that determines the on-chain hash: ``bytes`` for its 32 bytes, as in the
+                specification, or ``text``, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
-                small action. It costs one cent if the key can execute in all groups. Otherwise, it is free.
+                small action. The check costs one cent if the key can execute in all groups. Otherwise, it is free.
 
         Returns:
             The key with its secret. The service never shows the secret again.
@@ -154,7 +154,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
         """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
 
         Args:
-            key: The key that creation returned, or its text.
+            key: The key that `create` returned, or its text.
             timeout: Seconds for which to repeat the check while the key is unknown.
         """
         return await self._do(key_flows.check(self._account, key, timeout))
@@ -259,7 +259,9 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates a group with one transaction, plus one for each entry beyond the first ten of each kind.
+        """Creates a group.
+
+        The creation needs one transaction, plus one transaction for each action and each wallet beyond the first ten.
 
         Args:
             name: Name of the group.
@@ -304,7 +306,10 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         )
 
     async def delete(self, group: GroupRef) -> Receipt:
-        """Deletes a group. Keys that list the group keep its number. The service never reuses the number."""
+        """Deletes a group.
+
+        Usage keys keep the number of the deleted group in their lists. The contract never reuses the number.
+        """
         return await self._do(flows.remove_group(self._account, group))
 
     async def remove(self, group: GroupRef) -> Receipt:

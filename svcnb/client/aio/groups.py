@@ -21,7 +21,7 @@ class AsyncGroups(AsyncResource):
     """Groups: sets of actions and wallets that belong together.
 
     A key that can execute in a group can run the group's actions, and the actions can use the group's wallets. In every
-    list of actions or wallets, ``svcnb.everything`` (0) means all of them.
+    list of actions, ``svcnb.everything`` (0) means all actions. In every list of wallets, 0 means all wallets.
     """
 
     async def create(
@@ -35,8 +35,8 @@ class AsyncGroups(AsyncResource):
         """Creates a group.
 
         The creation costs one cent, plus one cent for each action and each wallet beyond the first ten. The service
-        accepts ten of each in one call, and the client adds the others one by one. The client does not retry a request
-        that may have arrived.
+        accepts ten actions and ten wallets in one call. The client adds the others one by one. The client does not
+        retry a request that may have arrived.
 
         Args:
             name: Name of the group.
@@ -82,8 +82,8 @@ class AsyncGroups(AsyncResource):
         """Changes a group. Omitted values stay unchanged.
 
         The change costs one cent, plus one cent for each entry of a list beyond ten. The service replaces a group as a
-        whole, so this method reads the group first and then writes all of its values. Two simultaneous updates can
-        therefore overwrite each other. ``add_action`` and similar methods do not have this problem.
+        whole, so this method reads the group first and then writes all of its values. Of two simultaneous updates, the
+        later update can therefore undo the earlier update. ``add_action`` and similar methods do not have this problem.
 
         Args:
             group: The group.
@@ -93,7 +93,8 @@ class AsyncGroups(AsyncResource):
             wallets: The complete new list of permitted wallets.
 
         Raises:
-            InvalidArgument: An omitted list has more than ten entries, and the service would keep only ten of them.
+            InvalidArgument: An omitted list has more than ten entries, or contains an action whose hash the service
+                does not return. The client cannot send such a list unchanged.
             NotFound: The group does not exist.
             Forbidden: The key is not the account's master key.
         """
@@ -102,7 +103,7 @@ class AsyncGroups(AsyncResource):
     async def delete(self, group: GroupRef) -> None:
         """Deletes a group. This call costs one cent.
 
-        Keys that list the group keep its number. The service never reuses the number.
+        Usage keys keep the number of the deleted group in their lists. The service never reuses the number.
 
         Raises:
             Forbidden: The key is a usage key without ``can_delete_groups``.

@@ -24,7 +24,10 @@ _ZERO: Final = "0x" + "00" * 20
 
 
 class ClockSkew(UserWarning):
-    """The clock of this machine differs from the service's clock. The client corrects signatures by the difference."""
+    """Warning that the clock of this machine differs from the service's clock by more than two minutes.
+
+    The client signs with the time of the service, so signatures are valid nevertheless.
+    """
 
 
 class ChainAccess:
@@ -44,16 +47,18 @@ class ChainAccess:
     # --- addresses and time -------------------------------------------------------------------------------------
 
     def node(self) -> Flow[ChainConfig]:
-        """Chain id and contract, as the service reports them."""
+        """Returns the chain id and the address of the contract, as the service reports them."""
         if self._node is None:
             self._node = yield from node.chain_config()
         return self._node
 
     def url(self) -> Flow[str]:
-        """Address of a chain node: the client's ``rpc_url`` if set, otherwise the address that the service reports.
+        """Returns the address of a chain node.
+
+        This is the client's ``rpc_url`` if it is set, and otherwise the address that the service reports.
 
         Raises:
-            ConfigError: Neither address is set.
+            ConfigError: ``rpc_url`` is not set, and the service does not report an address.
         """
         told = self.config.rpc_url or (yield from self.node()).rpc_url
         if not told:
@@ -157,7 +162,8 @@ class ChainAccess:
         """Checks that the node and the service use the same chain, and returns the chain id.
 
         Raises:
-            ChainError: They use different chains, or there is no contract at the address that the service reports.
+            ChainError: The node and the service use different chains, or there is no contract at the address that the
+                service reports.
         """
         told = yield from self.node()
         if not self._checked:

@@ -1,4 +1,4 @@
-"""Reader of the contract's events. It queries logs in ranges of blocks that every node accepts."""
+"""Reader of the contract's events. If a node rejects a range of blocks, the reader queries two smaller ranges."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Topic = str | Sequence[str] | None
 
 @dataclass(frozen=True)
 class Log:
-    """Event of the contract.
+    """Decoded event of the contract.
 
     Attributes:
         event: Name of the event.
         args: Fields of the event by name.
         block: Number of the block.
-        index: Position in the block.
+        index: Position of the log in the block, counted from 0.
         transaction_hash: Hash of the transaction that caused the event.
     """
 

@@ -26,6 +26,8 @@ class AuditEntry(Model):
     """One change of an account."""
 
     block: int
+    """Number of the block."""
+
     time: datetime
     """Time of the block, in UTC."""
 
@@ -36,7 +38,7 @@ class AuditEntry(Model):
     """Description of the change, with the names that were valid at the time."""
 
     event: str
-    """Event that the contract emitted."""
+    """Name of the event that the contract emitted."""
 
     transaction: str
     """Hash of the transaction."""
@@ -47,24 +49,26 @@ class AuditEntry(Model):
 
 
 class Permission(Model):
-    """One permission."""
+    """One fact about the account or one of its groups, keys or wallets at the end of a block."""
 
     subject: str
-    """Holder of the permission: the account, a group or a usage key."""
+    """Object that the fact describes: the account, a wallet, a group or a usage key."""
 
     permission: str
+    """Description of the fact, for example ``permits action 'increment'``."""
 
 
 class Change(Model):
     """One permission that was added or removed between two blocks."""
 
     change: str
-    """``+`` for an added permission, ``-`` for a removed one."""
+    """``+`` for an added permission, ``-`` for a removed permission."""
 
     subject: str
-    """Holder of the permission: the account, a group or a usage key."""
+    """Object that the permission describes: the account, a wallet, a group or a usage key."""
 
     permission: str
+    """Description of the permission, for example ``permits action 'increment'``."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
         wallet: Address of the admin wallet.
 
     Raises:
-        ChainError: The wallet does not own an account. The message states whether it owned one before.
+        ChainError: The wallet does not own an account. The message states whether the wallet owned an account before.
     """
     yield from chain.require_same_chain()
     alias = wallet_lookup_key(wallet)
@@ -90,5 +90,5 @@ def _master(chain: ChainAccess, wallet: str, alias: int) -> Flow[int]:
     raise ChainError(
         f"the node returned no event with the account hash of the wallet {wallet} (alias {uint256_hex(alias)})",
         hint="Pass the account hash that the conversion returned: "
-        "svc.chain_secured.open(owner, api_key_hash='0x…'). The node might not store old logs.",
+        "svc.chain_secured.open(owner, api_key_hash='0x…'). Some nodes do not store old logs.",
     )

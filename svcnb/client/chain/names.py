@@ -18,7 +18,7 @@ class Names:
         actions: Names by action hash.
         wallets: Names by lowercase address.
         keys: Names by usage-key hash.
-        people: Owners of addresses, by lowercase address.
+        people: Names of senders and receivers, by lowercase address.
     """
 
     groups: dict[int, str] = field(default_factory=dict)

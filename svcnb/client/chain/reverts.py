@@ -24,15 +24,15 @@ ADVICE: Final[dict[str, str]] = {
     ),
     "NoAccountAccess": _OWNER,
     "AccountAlreadyExists": (
-        "A wallet can own only one account during its lifetime. Open its account with svc.chain_secured.open(owner), "
-        "or use a new wallet."
+        "A wallet can own only one account during its lifetime. Open the account of the wallet with "
+        "svc.chain_secured.open(owner), or use a new wallet."
     ),
     "GroupDoesNotExist": "Use a group from mine.groups.list(). The number of a deleted group is not used again.",
     "PkpDoesNotExist": "Use a wallet that the group permits: mine.groups.contents(group) lists the wallets.",
     "ActionDoesNotExist": "Use an action from mine.actions.list() or mine.groups.contents(group).",
     "UsageApiKeyDoesNotExist": "Use a key from mine.usage_keys.list(). A deleted key cannot be restored.",
     "UsageApiKeyExpired": "Extend the expired key: mine.usage_keys.update(key, expires_in='30d').",
-    "InsufficientBalance": "Ignore this on-chain value; it is not money. svc.billing.balance() returns the credit.",
+    "InsufficientBalance": "Ignore the on-chain balance, which is not money. svc.billing.balance() returns the credit.",
     "OnlyApiPayer": "Do not call this function: it is reserved for the service's payer accounts.",
     "OnlyApiPayerOrPricingOperator": "Do not call this function: it is reserved for the service's operators.",
     "OnlyApiPayerOrOwner": "Convert through the service, which makes this call: svc.accounts.convert(owner).",

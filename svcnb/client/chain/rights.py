@@ -20,7 +20,10 @@ from svcnb.protocol.hashes import checksum_address
 
 @dataclass
 class GroupRights:
-    """Permissions of a group."""
+    """Permissions of a group: its name, the permitted action hashes, and the permitted wallet addresses in lowercase.
+
+    0 as a hash, or the zero address, means all actions or all wallets.
+    """
 
     name: str
     actions: set[int] = field(default_factory=set)
@@ -29,7 +32,11 @@ class GroupRights:
 
 @dataclass
 class KeyRights:
-    """Permissions of a usage key: the arguments of setUsageApiKey by name."""
+    """Permissions of a usage key.
+
+    ``arguments`` contains the arguments of setUsageApiKey by name, or None if they are unknown. ``expiration`` is in
+    Unix seconds. 0 means that the key never expires.
+    """
 
     name: str
     arguments: Mapping[str, Any] | None

@@ -15,16 +15,21 @@ class KeyCheck(Model):
     """True if the service found the key's account, even if it then rejected the action."""
 
     form: Literal["bytes", "text"] | None
-    """Form of the key that determined its on-chain hash: bytes or text. None if neither hash is on chain."""
+    """Form of the key whose hash is on chain: ``bytes`` for the 32 bytes of the key, or ``text``.
+
+    None if the account contains neither hash.
+    """
 
     answer: str
-    """Response of the service: ``ran``, or the code of the error."""
+    """Result of the execution: ``ran``, or the code of the service's error, for example ``unauthorized``."""
 
 
 class Transfer(Model):
-    """Result of a transfer."""
+    """Result of a transfer of an account to another wallet."""
 
     previous_admin: str
+    """Address of the wallet that owned the account before."""
+
     admin: str
     """Address of the wallet that owns the account now."""
 
@@ -32,6 +37,8 @@ class Transfer(Model):
     """Master hash of the account, which the transfer did not change."""
 
     transaction_hash: str = ""
+    """Hash of the transaction that transferred the account."""
+
     quiet: ClassVar[frozenset[str]] = frozenset({"transaction_hash"})
 
 
@@ -42,17 +49,28 @@ class OnChain(Model):
     """Address of the wallet that owns the account."""
 
     billing_wallet: str
-    """Address of the wallet whose credit pays for calls. Conversion and transfers do not change it."""
+    """Address of the wallet whose credit pays for calls. Conversions and transfers do not change this address."""
 
     api_key_hash: str
-    """Master hash, which identifies the account permanently."""
+    """Master hash of the account, ``0x`` followed by 64 hex digits, which identifies the account permanently."""
 
     contract_address: str
+    """Address of the AccountConfig contract."""
+
     chain_id: int
+    """Chain id of the contract's chain."""
+
     groups: int
+    """Number of groups of the account."""
+
     wallets: int
+    """Number of wallets of the account."""
+
     actions: int
+    """Number of registered actions of the account."""
+
     usage_keys: int
+    """Number of usage keys of the account."""
 
     def summary(self) -> dict[str, Any]:
         """Returns a short description of the account."""
@@ -60,36 +78,46 @@ class OnChain(Model):
 
 
 class Verdict(Model):
-    """Result of a check of a signed envelope against one rule of docs/service/signatures.md#rules-of-a-signature."""
+    """Result of the check of a signed envelope against one condition.
+
+    Source: docs/service/signatures.md#rules-of-a-signature.
+    """
 
     rule: int
-    """Number of the rule, 1 to 8."""
+    """Number of the condition in the result of ``check``, 1 to 8. The list of rules on the page has other numbers."""
 
     what: str
-    """Description of the rule."""
+    """Description of the condition."""
 
     holds: bool | None
-    """Whether the data satisfies the rule. None if the rule does not apply."""
+    """Whether the envelope satisfies the condition. None if the condition does not apply."""
 
     detail: str = ""
-    """Details of the check."""
+    """Cause of the violation, or details of the check."""
 
 
 class Sent(Model):
     """The service's response to a signed envelope."""
 
     flow: str
+    """Flow of the envelope: ``CreateWallet``, ``AddUsageApiKey``, ``ConvertAccount`` or ``BillingAuth``."""
+
     address: str
-    """Address of the wallet that signed."""
+    """Address of the wallet that signed the envelope."""
 
     wallet_address: str = ""
-    """The created wallet, if any. It does not belong to an account until the owner registers it on chain."""
+    """Address of the wallet that ``CreateWallet`` or ``AddUsageApiKey`` created. Empty for other flows.
+
+    The wallet does not belong to an account until the owner registers the wallet on chain.
+    """
 
     derivation_path: str = ""
+    """Derivation path of the created wallet, as ``0x`` hex. Empty if the flow creates no wallet."""
+
     usage_api_key: Secret | None = None
-    """The new key. The service never shows it again."""
+    """Usage key that ``AddUsageApiKey`` created. None for other flows. The service never shows the key again."""
 
     balance_display: str = ""
-    """The credit. Only ``BillingAuth`` returns it."""
+    """Balance of the account as text. Empty for all flows except ``BillingAuth``."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"usage_api_key"})

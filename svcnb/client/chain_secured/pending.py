@@ -44,6 +44,7 @@ class PendingMint(Model):
     """Id of the mint, for `resume` and `delete_pending`."""
 
     kind: Kind
+    """Kind of the new object: ``wallet`` or ``usage key``."""
 
     name: str = ""
     """Name of the new wallet or key."""
@@ -62,17 +63,27 @@ class PendingMint(Model):
     """Master hash of the account."""
 
     base_url: str
+    """Address of the service, the part before ``/core/v1``."""
+
     chain_id: int
+    """Chain id of the service's chain."""
+
     contract_address: str
+    """Address of the AccountConfig contract, in lowercase."""
+
     begun: int
-    """Time of the service in Unix seconds."""
+    """Time at which the mint started, in Unix seconds of the service's clock."""
 
     wallet_address: str = ""
-    derivation_path: str = ""
-    transaction_hash: str = ""
-    """Hash of the last transaction that the client sent for the mint.
+    """Address of the new wallet, in lowercase. Empty at the stage ``asked``."""
 
-    The transaction may have been included in a block.
+    derivation_path: str = ""
+    """Derivation path of the new wallet, as ``0x`` hex. Empty at the stage ``asked``."""
+
+    transaction_hash: str = ""
+    """Hash of the last transaction that the client sent for the mint, or an empty string.
+
+    A block may already contain this transaction.
     """
 
     arguments: dict[str, Any] = Field(default_factory=dict)

@@ -69,7 +69,7 @@ class OnChainWallets(OnChainResource):
     def delete(self, wallet: WalletRef) -> Receipt:
         """Deletes a wallet's registration.
 
-        The wallet still belongs to this account, so no other account can register the wallet.
+        The derivation of the wallet still belongs to this account, so no other account can register the wallet.
         """
         return self._do(flows.remove_wallet(self._account, wallet))
 
@@ -109,8 +109,8 @@ class OnChainUsageKeys(OnChainResource):
     ) -> UsageKey:
         """Requests a new key from the service, then registers its wallet and sets the key on chain.
 
-        The method sends two transactions. It keeps a local record with the secret until all steps are complete; see
-        `OnChainWallets.create`.
+        The method sends two transactions. Until all steps are complete, the client keeps a local record with the
+        secret. `OnChainWallets.create` describes this record.
 
         Args:
             name: Name of the key.
@@ -123,10 +123,10 @@ class OnChainUsageKeys(OnChainResource):
             can_delete_groups: Whether the key can delete groups.
             can_create_pkps: Whether the key can create wallets.
             expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
-            form: Form of the key that determines the on-chain hash: the 32 ``bytes`` (specification), or the
-                ``text``, which some services require.
+            form: Form of the key that determines the on-chain hash: ``bytes`` for its 32 bytes, as in the
+                specification, or ``text``, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
-                small action. It costs one cent if the key can execute in all groups. Otherwise, it is free.
+                small action. The check costs one cent if the key can execute in all groups. Otherwise, it is free.
 
         Returns:
             The key with its secret. The service never shows the secret again.
@@ -158,7 +158,7 @@ class OnChainUsageKeys(OnChainResource):
         """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
 
         Args:
-            key: The key that creation returned, or its text.
+            key: The key that `create` returned, or its text.
             timeout: Seconds for which to repeat the check while the key is unknown.
         """
         return self._do(key_flows.check(self._account, key, timeout))
@@ -261,7 +261,9 @@ class OnChainGroups(OnChainResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates a group with one transaction, plus one for each entry beyond the first ten of each kind.
+        """Creates a group.
+
+        The creation needs one transaction, plus one transaction for each action and each wallet beyond the first ten.
 
         Args:
             name: Name of the group.
@@ -306,7 +308,10 @@ class OnChainGroups(OnChainResource):
         )
 
     def delete(self, group: GroupRef) -> Receipt:
-        """Deletes a group. Keys that list the group keep its number. The service never reuses the number."""
+        """Deletes a group.
+
+        Usage keys keep the number of the deleted group in their lists. The contract never reuses the number.
+        """
         return self._do(flows.remove_group(self._account, group))
 
     def remove(self, group: GroupRef) -> Receipt:

@@ -1,4 +1,4 @@
-"""Authentication of billing calls with a header that a wallet signs. The client renews it after four minutes."""
+"""Authentication of billing calls with a header that a wallet signs. The client renews the header every 4 minutes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svcnb.protocol.typed_data import Flow as Purpose
 KEPT_S: Final = 240.0
 """Time for which the client uses one signature, in seconds.
 
-The service accepts it for 300 seconds (docs/service/signatures.md#replay).
+The service accepts a signature for 300 seconds (docs/service/signatures.md#replay).
 """
 
 
@@ -39,7 +39,7 @@ class WalletAuth:
             self._keep((yield from signed(self._writer, Purpose.BILLING_AUTH)))
 
     def headers(self) -> Mapping[str, str]:
-        """Returns the header.
+        """Returns the header as a mapping of its name to its value.
 
         The method renews an old signature, because a signature can expire during a payment of several minutes.
         """

@@ -10,10 +10,10 @@ from svcnb.protocol.hashes import api_key_hash
 
 
 class Account(Model):
-    """New account in API mode, with its master wallet and its master key. The service never shows the key again."""
+    """New account in API mode, with its master wallet and its master key."""
 
     name: str = Field(default="", alias="account_name")
-    """Name of the account at its creation."""
+    """Name of the account when it was created."""
 
     wallet_address: str
     """Address of the account's master wallet, whose wallet id is 0."""
@@ -24,5 +24,8 @@ class Account(Model):
 
     @property
     def api_key_hash(self) -> str:
-        """Permanent hash of the account on chain, ``0x`` followed by 64 hex digits. It is not a secret."""
+        """Hash of the master key, ``0x`` followed by 64 hex digits.
+
+        The hash identifies the account on chain permanently, and is not a secret.
+        """
         return api_key_hash(self.api_key.reveal())

@@ -15,15 +15,19 @@ class RegisteredAction(Model):
     hashed_cid: str | None
     """keccak256 hash of the CID text, ``0x`` followed by 64 hex digits.
 
-    All zeros mean every action. The value is None if the service hides the hash. Some services hide it for entries that
-    were never registered.
+    64 zeros mean every action. The value is None if the service does not return the hash. Some services return no hash
+    for actions that a group permits but the account did not register.
     """
 
     name: str = ""
+    """Name of the action, or an empty string."""
+
     description: str = ""
+    """Description of the action, or an empty string."""
 
     cid: str | None = None
-    """The raw CID, if this client has it. The service lists only hashes."""
+    """The raw CID in the result of ``register``. None in the results of all other methods, because the service stores
+    only the hash."""
 
     @model_validator(mode="before")
     @classmethod
@@ -36,5 +40,5 @@ class RegisteredAction(Model):
 
     @property
     def is_wildcard(self) -> bool:
-        """True for the entry that means every action."""
+        """Whether this entry is the wildcard, which means every action."""
         return self.hashed_cid is not None and not self.hashed_cid.removeprefix("0x").strip("0")

@@ -12,10 +12,12 @@ from svcnb.client import display
 
 
 class Model(BaseModel):
-    """Immutable result. It keeps unknown fields, and notebooks show it as a small table.
+    """Immutable result of a call. Notebooks show the result as a small table.
 
-    The display contains only values, in the order of the fields. It contains no memory addresses, local times or
-    secrets, so equal results have the same display on every machine.
+    The result also contains the fields of the response that this version of the client does not define.
+
+    The display contains only values, in the order of the fields. The display contains no memory addresses, local times
+    or secrets, so equal results have the same display on every machine.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -36,7 +38,7 @@ class Model(BaseModel):
     categories: ClassVar[frozenset[str]] = frozenset(
         {"status", "kind", "state", "source", "event", "change", "severity"}
     )
-    """String fields with few distinct values."""
+    """String fields with few distinct values. DataFrames store these fields as categories."""
 
     unix_seconds: ClassVar[frozenset[str]] = frozenset()
     """Fields that contain Unix seconds. 0 and None mean that the time is not set."""
@@ -57,9 +59,9 @@ class Model(BaseModel):
         return {name: getattr(self, name) for name in type(self).model_fields if name not in self.quiet}
 
     def summary(self) -> dict[str, Any]:
-        """Returns the values that text and tables show.
+        """Returns the fields that ``repr`` and the table in a notebook show, by name.
 
-        These are the fields of `shown`, unless a class defines a shorter form.
+        The default is the result of `shown`. Some classes return a shorter form.
         """
         return self.shown()
 

@@ -25,14 +25,14 @@ class Balance(Model):
     """Balance in US cents at the payment processor. A negative value is credit, and a positive value is debt."""
 
     balance_display: str = ""
-    """The service's text for the balance, for example ``$5.00 credit``."""
+    """Balance as text in the format of the service, for example ``$5.00 credit``."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"balance_cents"})
     headings: ClassVar[Mapping[str, str]] = MappingProxyType({"balance_display": "balance"})
 
     @property
     def available_cents(self) -> int:
-        """Credit in US cents that the account can spend, or 0."""
+        """Credit in US cents that the account can spend. 0 if the account has no credit."""
         return max(0, -self.balance_cents)
 
     @property
@@ -42,13 +42,17 @@ class Balance(Model):
 
 
 class Payment(Model):
-    """Payment to the account."""
+    """Payment that adds credit to the account."""
 
     amount_cents: int
+    """Amount of the payment in US cents."""
+
     method: Literal["card", "crypto"] = "card"
+    """Payment method: ``card`` or ``crypto``."""
 
     status: Literal["waiting", "credited"] = "waiting"
-    """``waiting`` until the processor has collected the payment and the service has credited it."""
+    """``credited`` after the processor has collected the payment and the service has added the credit. Before that,
+    ``waiting``."""
 
     payment_intent_id: str
     """Id of the payment at the processor, which starts with ``pi_``."""
@@ -60,7 +64,7 @@ class Payment(Model):
     """Secret that the processor's client library needs to confirm this payment."""
 
     balance: Balance | None = None
-    """The credit after the payment."""
+    """Balance of the account after the payment. None while the status is ``waiting``."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"payment_intent_id", "publishable_key", "client_secret"})
 

@@ -11,7 +11,7 @@ _WEI_PER_GWEI: Final = 10**9
 
 
 def ether(wei: int) -> str:
-    """Formats an amount of wei: in ETH with at most nine decimals, or in gwei or wei if it is small.
+    """Formats an amount of wei in ETH with at most nine decimals. Amounts below one gwei stay in wei.
 
     Example:
         >>> ether(1_500_000_000_000_000_000), ether(21_000_000_000_000), ether(5)
@@ -25,16 +25,16 @@ def ether(wei: int) -> str:
 
 
 class Preview(Model):
-    """Preview of one write before the wallet signs it, with the simulated result, decoded arguments and price."""
+    """Preview of one write before the wallet signs it, with the decoded arguments and the estimated cost."""
 
     function: str
-    """The contract's function."""
+    """Name of the contract's function."""
 
     what: str
     """Description of the change, with names instead of hashes and numbers."""
 
     arguments: dict[str, Any]
-    """The arguments by name, in the form of the transaction. Hashes are hex strings."""
+    """Arguments of the contract's function by name. Hashes are hex strings."""
 
     sender: str
     """Address of the wallet that changes the account."""
@@ -43,13 +43,13 @@ class Preview(Model):
     """Address of the wallet that signs the transaction and pays the gas, if ``sender`` is a contract."""
 
     gas: int
-    """Gas of the write, estimated by the node."""
+    """Amount of gas that the node estimates for the write, in gas units."""
 
     cost_wei: int
-    """Cost of that gas at the current price, in wei."""
+    """Cost of the estimated gas at the current gas price, in wei."""
 
     max_cost_wei: int
-    """Maximum cost in wei: 20% more gas at twice the current price."""
+    """Maximum cost in wei: 20% more gas than estimated, at twice the current gas price."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"arguments"})
 
@@ -72,11 +72,19 @@ class Receipt(Model):
     """Description of the change, with names instead of hashes and numbers."""
 
     function: str
+    """Name of the contract's function."""
+
     transaction_hash: str
+    """Hash of the transaction, ``0x`` followed by 64 hex digits."""
+
     block: int
+    """Number of the block that contains the transaction."""
+
     gas_used: int
+    """Amount of gas that the transaction used, in gas units."""
+
     cost_wei: int
-    """Cost of the write in wei."""
+    """Cost of the transaction in wei, which the signing wallet paid."""
 
     def summary(self) -> dict[str, Any]:
         """Returns a short description of the write."""

@@ -25,7 +25,8 @@ Missing: TypeAlias = Literal[
     "master_only",
     "owner_only",
 ]
-"""The first missing link, in the order of the service's checks. Empty if no link is missing."""
+"""Code of the first missing link or other cause of a rejection, in the order of the service's checks. Empty if the
+service permits the call."""
 
 WarningCode: TypeAlias = Literal[
     "master_key",
@@ -36,13 +37,17 @@ WarningCode: TypeAlias = Literal[
     "removed_groups",
     "hidden_actions",
 ]
+"""Code of a warning."""
 
 
 class GroupLink(Model):
     """Links between one group and the key, the action and the wallet of the explanation."""
 
     id: int
+    """Number of the group."""
+
     name: str = ""
+    """Name of the group."""
 
     key: bool
     """Whether the key can execute in this group."""
@@ -63,25 +68,28 @@ class GroupLink(Model):
 
 
 class Repair(Model):
-    """Change that permits the run or the call."""
+    """Change to the account that permits the rejected run or call."""
 
     says: str
-    """Description of the change."""
+    """Description of the change in English."""
 
     code: str
-    """Python code of the change, one call per line.
+    """Python code that makes the change, with one call per line.
 
     ``svc`` is a client with the account's master key. ``mine`` is a ChainSecured account that its owner opened."""
 
     cost_cents: int
-    """Cost of the calls in US cents. 0 for transactions, which cost gas instead."""
+    """Cost of the calls in ``code``, in US cents. 0 for transactions, which cost gas instead of credit."""
 
 
 class ExplanationWarning(Model):
-    """Warning that does not depend on whether the run is permitted."""
+    """Warning about the account's permissions. A permitted run can also have warnings."""
 
     code: WarningCode
+    """Code of the warning, for programs."""
+
     text: str
+    """Description of the warning in English."""
 
     def __str__(self) -> str:
         return self.text
@@ -94,40 +102,41 @@ class Explanation(Model):
     """True if the service permits the run, and the use of the wallet if one was given."""
 
     missing: Missing = ""
-    """Code of the missing link, for programs. Empty if no link is missing."""
+    """Code of the missing link or other cause, for programs. Empty if ``allowed`` is True."""
 
     reason: str
-    """The result in one sentence."""
+    """One sentence that says why the service permits or rejects the run."""
 
     key: str
-    """Name and hash of the key, but never its secret."""
+    """Name and hash of the key. The text never contains the secret of the key."""
 
     action: str
-    """Name and hash of the action. Empty for a rejected management call."""
+    """Name and hash of the action. Empty for the explanation of a rejected management call."""
 
     call: str = ""
-    """The rejected management call. Empty for an execution."""
+    """The rejected management call. Empty for the explanation of an execution."""
 
     wallet: str | None = None
     """Address of the wallet, or None if no wallet was given."""
 
     every_group: bool = False
-    """True if the key can execute in every group, because it has the wildcard or is the master key."""
+    """True if the key can execute in every group, because the key has the wildcard or is the master key."""
 
     groups: tuple[GroupLink, ...] = ()
-    """All groups of the account with at least one of the links."""
+    """Groups of the account that have a link to the key, the action or the wallet."""
 
     repairs: tuple[Repair, ...] = ()
-    """Possible repairs. The repairs that grant the fewest permissions come first.
+    """Possible repairs. The repairs with the fewest calls come first.
 
     Empty if no repair is needed or possible.
     """
 
     warnings: tuple[ExplanationWarning, ...] = ()
+    """Warnings about the key, the action, the wallet and their groups."""
 
     @property
     def repair(self) -> Repair | None:
-        """The repair that grants the fewest permissions, or None if no repair is needed or possible."""
+        """The first of the possible repairs, or None if no repair is needed or possible."""
         return self.repairs[0] if self.repairs else None
 
     def __bool__(self) -> bool:

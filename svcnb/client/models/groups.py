@@ -11,18 +11,21 @@ from svcnb.protocol.wire.values import parse_group_id
 
 
 class Group(Model):
-    """Set of actions and wallets that belong together. Keys have permissions for groups."""
+    """Set of actions and wallets. Each permission of a usage key applies to groups."""
 
     id: int
     """Number of the group in its account, starting at 1. The service never reuses the number of a deleted group."""
 
     name: str = ""
+    """Name of the group."""
+
     description: str = ""
+    """Description of the group."""
 
     @field_validator("id", mode="before")
     @classmethod
     def _number(cls, value: object) -> object:
-        # Depending on the service, this is a number, a decimal string, or 32 bytes in hex.
+        # Depending on the service, the id is a number, a decimal string, or 32 bytes in hex.
         return value if not isinstance(value, str) else parse_group_id(value)
 
 
@@ -30,8 +33,13 @@ class GroupContents(Model):
     """Actions and wallets that one group permits."""
 
     group_id: int
+    """Number of the group."""
+
     actions: tuple[RegisteredAction, ...] = Field(default=())
+    """Actions that the group permits."""
+
     wallets: tuple[Wallet, ...] = Field(default=())
+    """Wallets that the group permits."""
 
     @property
     def any_action(self) -> bool:

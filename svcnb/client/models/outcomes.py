@@ -38,23 +38,28 @@ class Outcome(Model):
     """Whether the run succeeded."""
 
     response: Any = None
-    """The value that ``main`` returned."""
+    """The value that ``main`` returned. None if the run failed."""
 
     logs: str = ""
+    """Console output of a successful run, one line per call."""
+
     error: str = ""
-    """The error in one line. Empty if the run succeeded."""
+    """Error message on one line. Empty if the run succeeded."""
 
     error_type: str = ""
-    """Name of the error's class, for example ``ActionError``."""
+    """Name of the error's class, for example ``ActionError``. Empty if the run succeeded."""
 
     elapsed: float = 0.0
-    """Seconds from the request to the response."""
+    """Seconds from the request to the response. 0 if the run failed."""
 
     cost_cents: int = 0
+    """Estimated cost of the run in US cents. 0 if the run failed."""
+
     request_id: str = ""
+    """Id that the service assigned to the request."""
 
     exception: Any = Field(default=None, exclude=True, repr=False)
-    """The error itself. None if the run succeeded, or if the outcome comes from a file."""
+    """Exception of the run. None if the run succeeded, or if the client read the outcome from a file."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"elapsed", "request_id", "exception"})
 
@@ -93,12 +98,15 @@ class Outcome(Model):
 
     @property
     def transient(self) -> bool:
-        """Whether a repetition can succeed, because overload, permissions or credit caused the error."""
+        """Whether the same run can succeed later.
+
+        This is the case if the cause of the error is overload, the key, a permission, the credit or a lost worker.
+        """
         return self.error_type in _TRANSIENT
 
     @property
     def shown_result(self) -> str:
-        """Returns the response or the error as text."""
+        """The response or the error as text."""
         return repr(self.response) if self.ok else f"{self.error_type}: {self.error}"
 
     def summary(self) -> dict[str, Any]:

@@ -14,7 +14,10 @@ from svcnb.client.models.traces import Trace
 
 
 class _TraceReader:
-    """Reader of a run's timeline. It does not affect the equality of runs, and is not saved to files."""
+    """Reader of a run's timeline. All readers are equal, so that the reader does not affect the equality of runs.
+
+    Pickle saves an empty reader.
+    """
 
     def __init__(self, trace: Callable[[Run], Trace] | None = None) -> None:
         self.trace = trace
@@ -30,16 +33,16 @@ class _TraceReader:
 
 
 class Run(Model):
-    """Result of an execution: response, output and cost."""
+    """Result of an execution: response, console output and cost."""
 
     response: Any = None
     """The value that ``main`` returned or passed to ``setResponse``.
 
-    If the value is a string that contains JSON, the service parses it once.
+    If the value is a string that contains JSON, the service parses this JSON once.
     """
 
     logs: str = ""
-    """Console output, one line per call."""
+    """Console output, with one line for each call of ``console.log`` and similar functions."""
 
     cid: str
     """CID of the executed source."""
@@ -51,7 +54,7 @@ class Run(Model):
     """Id that the service assigned to the request."""
 
     notes: tuple[str, ...] = ()
-    """Advice about the execution, for example about the key that the caller used."""
+    """Advice about the execution, for example to use a usage key instead of the master key."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"elapsed", "request_id", "notes"})
 

@@ -29,7 +29,7 @@ class TraceEvent(Model):
     """``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
 
     memory_bytes: int | None = None
-    """Memory of the run in bytes, without that of the idle isolate. None if the machine does not report it."""
+    """Memory of the run in bytes, without the memory of the idle isolate. None if the machine does not report it."""
 
     took_ms: float | None = None
     """Time that the action waited for the service, in milliseconds. For ``start``, the time in the queue."""
@@ -38,35 +38,37 @@ class TraceEvent(Model):
     """Name of the key operation."""
 
     refused: str | None = None
-    """Error of the failed operation inside the action."""
+    """Error message of the operation that this event describes. None if the operation succeeded."""
 
     method: str | None = None
     """HTTP method of an outbound request."""
 
     host: str | None = None
-    """Host of an outbound request. The trace does not contain the path or the query, because they can contain
-    secrets."""
+    """Host of an outbound request. The trace omits the path and the query, because both can contain secrets."""
 
     status: int | None = None
     """HTTP status of an outbound response."""
 
     bytes: int | None = None
-    """Size of a body, a console line or a module, in bytes."""
+    """Size of a request body, a response body, a console line or a module, in bytes."""
 
     phase: str | None = None
     """``start`` for the event of an outbound request. Empty for the event of its response."""
 
     ok: bool | None = None
-    """Whether the action succeeded. Only the event ``end`` has this field."""
+    """Whether the action succeeded. None for every event except ``end``."""
 
     error_kind: str | None = None
-    """Cause of a failure, only for ``end``: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds`` or ``host``."""
+    """Cause of the failure: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host`` or ``unsupported``.
+
+    None for a successful run and for every event except ``end``.
+    """
 
     quiet: ClassVar[frozenset[str]] = frozenset({"at_ms", "memory_bytes", "took_ms"})
 
     @property
     def label(self) -> str:
-        """Returns a short description of the event that does not change between runs."""
+        """Short description of the event without times and sizes, which differ between runs."""
         words: list[str] = [self.kind]
         if self.operation and self.operation != self.kind:
             words.append(self.operation.replace("_", " "))
@@ -81,22 +83,23 @@ class TraceEvent(Model):
 
 
 class Trace(Model):
-    """Timeline of one execution: key operations, outbound requests, console lines and the end.
+    """Timeline of one execution: key operations, outbound requests, console lines and the end of the run.
 
-    The text form is the same for equal runs. The table in a notebook also shows times, which differ between runs.
+    The result of ``repr`` is the same for equal runs. The table in a notebook also shows times, which differ between
+    runs.
     """
 
     engine: str
     """Name of the engine that executed the run."""
 
     why: str = ""
-    """Reason for the choice of the engine, if the emulator has several engines."""
+    """Reason why the engine ``auto`` chose this engine. Empty if the emulator uses another engine setting."""
 
     events: tuple[TraceEvent, ...] = Field(default=())
     """Events in chronological order."""
 
     dropped: int = 0
-    """Number of events after the first thousand, which the trace does not contain."""
+    """Number of omitted events. A trace contains at most 1,000 events."""
 
     def __iter__(self) -> Iterator[TraceEvent]:  # type: ignore[override]  # a timeline is a sequence of events
         return iter(self.events)
@@ -111,9 +114,9 @@ class Trace(Model):
 
     @property
     def waited_ms(self) -> float:
-        """Time that the run waited for keys, requests and packages, in milliseconds.
+        """Time that the run waited for key operations, outbound requests and modules, in milliseconds.
 
-        Overlapping waits count once.
+        If two waits overlap, the shared time counts once.
         """
         total, reached = 0.0, 0.0
         spans = sorted((event.at_ms - event.took_ms, event.at_ms) for event in self.events[1:] if event.took_ms)
@@ -124,7 +127,7 @@ class Trace(Model):
 
     @property
     def peak_memory_bytes(self) -> int | None:
-        """Peak memory of all events in bytes, or None if the machine does not report it."""
+        """Highest ``memory_bytes`` of all events, in bytes. None if the machine does not report memory."""
         return max((event.memory_bytes for event in self.events if event.memory_bytes is not None), default=None)
 
     def of(self, kind: str) -> tuple[TraceEvent, ...]:

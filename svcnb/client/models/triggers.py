@@ -17,27 +17,28 @@ class Trigger(Model):
     """Trigger that runs an action automatically."""
 
     id: str
-    """Id of the trigger, which is also the last part of a webhook's address."""
+    """Id of the trigger. For a webhook, the id is also the last part of the address."""
 
     name: str = ""
+    """Name of the trigger."""
 
     kind: str
-    """``webhook``, ``schedule`` or ``chain_event``."""
+    """Source of the runs: ``webhook``, ``schedule`` or ``chain_event``."""
 
     enabled: bool = True
-    """Whether the trigger is enabled."""
+    """Whether the trigger starts runs."""
 
     config: Mapping[str, Any] = Field(default_factory=dict)
     """Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``."""
 
     default_params: Mapping[str, Any] = Field(default_factory=dict)
-    """Default parameters of every run. The service merges the event's data into them."""
+    """Default parameters of every run. The service merges the data of each event into these parameters."""
 
     action_cid: str = ""
-    """CID of the action."""
+    """CID of the action that the trigger runs."""
 
     action_code: str = Field("", repr=False)
-    """Source of the action."""
+    """Source of the action that the trigger runs."""
 
     max_runs_per_minute: int | None = None
     """Maximum number of webhook requests in any 60 seconds. None means 60."""
@@ -46,8 +47,13 @@ class Trigger(Model):
     """Maximum number of queued and running runs. None means 100."""
 
     user_id: str = ""
+    """Id of the user who owns the trigger."""
+
     created_at: datetime | None = None
+    """Time at which the service created the trigger."""
+
     updated_at: datetime | None = None
+    """Time of the last change."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "created_at", "updated_at", "action_code"})
 
@@ -62,25 +68,31 @@ class TriggerRun(Model):
     """
 
     trigger_id: str = ""
+    """Id of the trigger that started the run."""
+
     status: str
     """``queued``, ``running``, ``success`` or ``failed``. Some services also return ``retrying``."""
 
     input: Any = None
-    """The event, as the action received it."""
+    """Data of the event, as the action received it."""
 
     response: Any = None
-    """Complete response of the execution. `result` is the value that the action returned."""
+    """Complete response of the execution, with the members ``response``, ``logs`` and ``has_error``.
+
+    The property `result` contains only the value that the action returned.
+    """
 
     error: str | None = None
-    """HTTP status and text of the error, with the stack trace if the action threw an error."""
+    """HTTP status and text of the error, with the stack trace if the action threw an error. None without an error."""
 
     attempt: int = 1
-    """Number of attempts, including the first."""
+    """Number of attempts so far, including the first."""
 
     started_at: datetime | None = None
     """Time at which the service accepted the run, before its wait in the queue."""
 
     finished_at: datetime | None = None
+    """Time at which the last attempt ended. None until the run has ended."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"id", "trigger_id", "started_at", "finished_at", "input", "response"})
 
@@ -101,12 +113,12 @@ class TriggerRun(Model):
 
     @property
     def result(self) -> Any:
-        """Result of the action, or None unless the run succeeded."""
+        """The value that the action returned. None if the run has not succeeded."""
         return self.response.get("response") if self.ok and isinstance(self.response, dict) else None
 
     @property
     def logs(self) -> str:
-        """Console output, which is empty unless the run succeeded."""
+        """Console output. Empty if the run has not succeeded."""
         return str(self.response.get("logs", "")) if self.ok and isinstance(self.response, dict) else ""
 
     @property
@@ -117,7 +129,7 @@ class TriggerRun(Model):
         return (self.finished_at - self.started_at).total_seconds()
 
     def summary(self) -> dict[str, Any]:
-        """Returns the most important values: the status and the result."""
+        """Returns the status, the result, the error and the number of attempts."""
         return {
             "status": self.status,
             "result": None if self.result is None else display.shorten(repr(self.result), 200),
@@ -135,19 +147,31 @@ class Me(Model):
     """User who approved a token."""
 
     id: str = ""
+    """Id of the user."""
+
     email: str = ""
+    """E-mail address of the user."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"id"})
 
 
 class TriggerToken(Model):
-    """Token in a listing, without its secret."""
+    """Entry of a token in a listing, without the token itself."""
 
     id: str
+    """Id of the token, which `TriggersClient.revoke` accepts."""
+
     label: str = ""
+    """Name that the user gave the token."""
+
     created_at: datetime | None = None
+    """Time at which the user approved the token."""
+
     last_used_at: datetime | None = None
+    """Approximate time of the last request with the token. None if no request has used the token."""
+
     revoked_at: datetime | None = None
+    """Time at which the user revoked the token. None if the token is valid."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "last_used_at"})
 
@@ -156,6 +180,8 @@ class CronPreview(Model):
     """Preview of a schedule."""
 
     cron: str
+    """The cron expression."""
+
     sentence: str
     """Description of the schedule in English."""
 
@@ -172,13 +198,15 @@ class EventPreview(Model):
     """Preview of an event signature."""
 
     signature: str
-    """Canonical form of the signature, the input of the hash: full types, no names, no spaces."""
+    """Canonical form of the signature: full type names, without argument names and spaces. The hash of this text is
+    ``topic0``."""
 
     topic0: str
-    """First topic of this event's logs."""
+    """First topic of this event's logs, ``0x`` followed by 64 hex digits."""
 
     arguments: tuple[str, ...] = ()
-    """Arguments by their names in ``event.decoded``, with their types."""
+    """Description of each argument: the name in ``event.decoded`` (``arg0``, ``arg1``, ...), the type, and the mark
+    and the name from the signature."""
 
     warnings: tuple[str, ...] = ()
     """Limits of ``event.decoded`` for this signature."""

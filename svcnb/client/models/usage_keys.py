@@ -13,7 +13,10 @@ from svcnb.client.secret import Secret
 
 
 def groups_in_words(numbers: Sequence[int]) -> str:
-    """Describes the groups of a key's list: ``no group``, ``group 1`` or ``groups 1, 2``. 0 means all groups."""
+    """Describes a list of group numbers: ``no group``, ``group 1`` or ``groups 1, 2``.
+
+    If the list contains 0, the result is ``every group``.
+    """
     if not numbers:
         return "no group"
     if 0 in numbers:
@@ -31,37 +34,48 @@ class UsageKey(Model):
     api_key_hash: str
     """keccak256 hash of the key text, ``0x`` followed by 64 hex digits.
 
-    It is not a secret, and identifies the key in updates and deletions.
+    A ChainSecured usage key can have the hash of its 32 bytes instead. The hash is not a secret, and identifies the key
+    in updates and deletions.
     """
 
     name: str = ""
+    """Name of the key."""
+
     description: str = ""
+    """Description of the key."""
+
     can_create_groups: bool = False
+    """Whether the key can create groups."""
+
     can_delete_groups: bool = False
+    """Whether the key can delete groups."""
+
     can_create_pkps: bool = False
+    """Whether the key can create wallets."""
 
     manage_ipfs_ids_in_groups: tuple[int, ...] = Field(
         default=(), validation_alias=_either("manage_ipfs_ids_in_groups")
     )
-    """Groups where the key can add and remove actions. 0 means all groups."""
+    """Numbers of the groups where the key can add and remove actions. 0 means all groups."""
 
     add_pkp_to_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("add_pkp_to_groups"))
-    """Groups where the key can add wallets. 0 means all groups."""
+    """Numbers of the groups where the key can add wallets. 0 means all groups."""
 
     remove_pkp_from_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("remove_pkp_from_groups"))
-    """Groups where the key can remove wallets. 0 means all groups."""
+    """Numbers of the groups where the key can remove wallets. 0 means all groups."""
 
     execute_in_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("execute_in_groups"))
-    """Groups whose actions the key can run. 0 means all groups."""
+    """Numbers of the groups whose actions the key can run. 0 means all groups."""
 
     expiration: int | None = None
-    """Expiration in Unix seconds, after which the key can no longer run actions. 0 means never.
+    """Time in Unix seconds after which the key can no longer run actions. 0 means that the key never expires.
 
-    The value is None if the object does not come from a listing.
+    None means that the expiration is unknown. In API mode, only the results of ``list`` and ``get`` contain a time.
     """
 
     usage_api_key: Secret | None = None
-    """The key itself, only in the object that ``create`` returned. Store ``usage_api_key.reveal()`` securely."""
+    """The key itself. Only the object that ``create`` returned contains the key. Store ``usage_api_key.reveal()``
+    securely."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"expiration"})
     unix_seconds: ClassVar[frozenset[str]] = frozenset({"expiration"})
@@ -73,7 +87,10 @@ class UsageKey(Model):
 
     @property
     def expires_at(self) -> datetime | None:
-        """Time in UTC after which the key can no longer run actions. None means never or unknown."""
+        """Time in UTC after which the key can no longer run actions.
+
+        None means that the key never expires, or that its expiration is unknown.
+        """
         return datetime.fromtimestamp(self.expiration, UTC) if self.expiration else None
 
     @property
@@ -85,7 +102,10 @@ class UsageKey(Model):
 
     @property
     def may(self) -> str:
-        """Description of the key's permissions, for example ``execute in groups 1, 2; create wallets``."""
+        """Description of the key's permissions, for example ``execute in groups 1, 2; create wallets``.
+
+        The result for a key without permissions is ``only read``.
+        """
         lists = {
             "execute in": self.execute_in_groups,
             "manage actions in": self.manage_ipfs_ids_in_groups,
@@ -111,7 +131,7 @@ class UsageKey(Model):
         }
 
     def permissions(self) -> dict[str, Any]:
-        """Returns the flags and lists by their names in requests."""
+        """Returns the permission flags and the group lists, with their names in requests as keys."""
         return {
             "can_create_groups": self.can_create_groups,
             "can_delete_groups": self.can_delete_groups,

@@ -6,23 +6,27 @@ from svcnb.client.models.base import Model
 
 
 class Wallet(Model):
-    """Wallet whose key the service stores."""
+    """Wallet whose private key the service derives."""
 
     wallet_address: str
     """Address of the wallet in lowercase. Groups and actions identify the wallet by this address."""
 
     id: str = ""
-    """Position in the account. ``0`` is the master wallet, but some services return 0 for every wallet."""
+    """Position of the wallet in the account, counted from 0. The master wallet has the position 0. Some services return
+    0 for every wallet."""
 
     name: str = ""
+    """Name of the wallet."""
+
     description: str = ""
+    """Description of the wallet."""
 
     @property
     def address(self) -> str:
-        """Same value as ``wallet_address``."""
+        """Address of the wallet, the same value as ``wallet_address``."""
         return self.wallet_address
 
     @property
     def is_wildcard(self) -> bool:
-        """True for the entry that means every wallet of the account."""
+        """Whether this entry is the wildcard, which means every wallet of the account."""
         return not self.wallet_address.removeprefix("0x").strip("0")

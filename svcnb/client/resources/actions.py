@@ -38,7 +38,7 @@ def register(action: ActionRef, name: str | None, description: str | None) -> Fl
 
 
 def update(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
-    """Reads an action's registration, and replaces the given values."""
+    """Reads an action's registration, and replaces the name or the description."""
     hashed = one_action_hash(action)
     if name is None or description is None:
         known = yield from listing(None)
@@ -152,7 +152,7 @@ class Actions(Resource):
         self._do(delete(action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those that a group permits. This call is free."""
+        """Returns all actions of the account, or the actions that a group permits. This call is free."""
         return self._do(listing(group))
 
     def get(self, action: ActionRef) -> RegisteredAction:

@@ -28,7 +28,7 @@ def publishable_key() -> Flow[str]:
 
 
 def balance() -> Flow[Balance]:
-    """Reads the credit."""
+    """Reads the balance of the account."""
     return ask(Call("GET", "/billing/balance", model(Balance), timeout_class="read"))
 
 
@@ -66,7 +66,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
 
 
 def confirm(payment: Payment | str) -> Flow[Balance]:
-    """Asks the service to credit a payment that the processor has collected, then reads the credit."""
+    """Requests the credit for a payment that the processor has collected, and reads the balance."""
     yield from ask(
         Call(
             "POST",
@@ -102,8 +102,8 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             if here - begun >= timeout:
                 raise TimedOut(
                     f"the processor did not collect the payment within {timeout:g} s: {error.message}",
-                    hint="Make the payment, then call svc.billing.wait(payment) again. A crypto payment can take 5 "
-                    "minutes.",
+                    hint="Make the payment, then call svc.billing.wait(payment) again. A crypto payment usually takes "
+                    "1 to 5 minutes.",
                 ) from error
         else:
             return payment.model_copy(update={"status": "credited", "balance": after})
@@ -174,7 +174,7 @@ class Billing(Resource):
     """Credit and payments. All keys of an account share the same credit. All calls are free."""
 
     def balance(self) -> Balance:
-        """Returns the credit of the account."""
+        """Returns the balance of the account: its credit or its debt."""
         return self._do(balance())
 
     def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
@@ -192,7 +192,7 @@ class Billing(Resource):
         Raises:
             InvalidArgument: The amount is less than 500 cents.
             PaymentFailed: The processor did not collect the payment.
-            TimedOut: The processor did not collect the payment in time. `wait` can still complete it.
+            TimedOut: The processor did not collect the payment in time. To continue waiting, call `wait`.
         """
         return self._do(top_up(amount_cents, method, timeout))
 
@@ -206,14 +206,14 @@ class Billing(Resource):
         return self._do(create_payment_intent(amount_cents, method))
 
     def confirm(self, payment: Payment | str) -> Balance:
-        """Credits a payment that the processor has collected, and returns the account's credit.
+        """Requests the credit for a payment that the processor has collected, and returns the account's balance.
 
         Args:
             payment: The payment or its id, which starts with ``pi_``.
 
         Raises:
-            BadRequest: The processor has not collected the payment yet, the service has already credited it, or it
-                belongs to another account.
+            BadRequest: The processor has not collected the payment yet, the service has already added the credit, or
+                the payment belongs to another account.
         """
         return self._do(confirm(payment))
 

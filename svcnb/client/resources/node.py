@@ -29,12 +29,12 @@ def _address(body: object, _answer: Answer | None = None) -> str:
 
 
 def chain_config() -> Flow[ChainConfig]:
-    """Reads the chain's configuration."""
+    """Reads the chain id and the address of the contract."""
     return _get("/get_node_chain_config", model(ChainConfig))
 
 
 def version() -> Flow[Version]:
-    """Reads the version."""
+    """Reads the version of the service's software."""
     return _get("/version", model(Version))
 
 
@@ -53,12 +53,12 @@ def limits() -> Flow[Limits]:
 
 
 def payers() -> Flow[list[str]]:
-    """Reads the payers."""
+    """Reads the addresses of the payers."""
     return _get("/get_api_payers", lambda body, _: [_address(item) for item in body])
 
 
 def admin_payer() -> Flow[str]:
-    """Reads the admin payer."""
+    """Reads the address of the admin payer."""
     return _get("/get_admin_api_payer", _address)
 
 
@@ -74,7 +74,7 @@ class Node(Resource):
     """
 
     def chain_config(self) -> ChainConfig:
-        """Returns the chain that contains the accounts, and the address of the contract."""
+        """Returns the chain on which the service stores the accounts, and the address of the contract."""
         return self._do(chain_config())
 
     def version(self) -> Version:

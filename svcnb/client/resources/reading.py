@@ -17,7 +17,9 @@ PAGE_SIZE = 100
 
 
 class Pages(Generic[M]):
-    """State of a flow that reads several pages. It stops after a page that is not full, and ignores repeated entries.
+    """State of a flow that reads several pages. The flow ignores repeated entries.
+
+    The flow stops after a page that is not full or has no new entry.
 
     For a list that is shorter than one page, the service returns the whole list for every page number. After the
     deletion of an entry, the service moves the last entry to its position. Therefore, neither an empty page nor the

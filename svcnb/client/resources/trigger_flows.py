@@ -56,7 +56,7 @@ class ServiceAccess:
 
     @property
     def challenge(self) -> str:
-        """Hash of the token. The service receives the hash before the client uses the token.
+        """SHA-256 hash of the token in base64url without padding. The address of the approval page contains this hash.
 
         Source: docs/service/triggers.md#authorisation.
         """
@@ -213,7 +213,7 @@ def delete(access: ServiceAccess, trigger: Trigger | str) -> Flow[None]:
 def create_for(
     access: ServiceAccess, action: ActionRef, kind: str, *, name: str, wallets: Any, **members: Any
 ) -> Flow[Trigger]:
-    """Creates a group that permits the action, a key that can only execute in this group, and the trigger."""
+    """Creates a group that permits the action, a key that can only execute in the group, and the trigger."""
     body_of(action, "checked before anything is created", kind, name=name, **members)
     trigger_configs.check(kind, members["config"])
     group = yield from group_flows.create(f"trigger {name}", "Created for a trigger.", [action], wallets)

@@ -1,4 +1,4 @@
-"""Signed envelopes, in the format of the endpoints and the billing header."""
+"""Signed envelopes, and their conversion to a request body and to the billing header."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class SignedEnvelope:
     """Typed data with the signature of a wallet.
 
-    An envelope has no nonce. Anyone who has it can use it repeatedly while it is valid, from 300 seconds before to 300
-    seconds after its time.
+    An envelope has no nonce. Anyone who has the envelope can use it repeatedly while it is valid: from 300 seconds
+    before ``issued_at`` to 300 seconds after it.
 
     Attributes:
         typed_data: The envelope.
@@ -35,17 +35,17 @@ class SignedEnvelope:
 
     @property
     def flow(self) -> Flow:
-        """The flow of the envelope."""
+        """Flow of the envelope, which determines the endpoints that accept it."""
         return Flow(self.typed_data["primaryType"])
 
     @property
     def address(self) -> str:
-        """The wallet that signed."""
+        """Address of the wallet that signed."""
         return str(self.typed_data["message"]["address"])
 
     @property
     def issued_at(self) -> int:
-        """Time of signing in Unix seconds."""
+        """Time of the signature on the service's clock, in Unix seconds."""
         return int(self.typed_data["message"]["issuedAt"])
 
     def as_request(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def sign_flow(
         flow: Flow of the envelope, for example ``CreateWallet``.
         chain_id: Chain id of the node.
         issued_at: Time of the server in Unix seconds.
-        vocabulary: Names of the service. If omitted, those of the specification apply.
+        vocabulary: Names of the service. If omitted, the names of the specification apply.
 
     Raises:
         InvalidArgument: The flow does not exist, or a number is out of range.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from eth_account.signers.local import LocalAccount
 
-_PICKLED: Final = "a signer contains a private key and cannot be pickled: save it to a key file"
+_PICKLED: Final = "a signer contains a private key and cannot be pickled: save the signer to a key file"
 
 
 class LocalSigner(Signer):
@@ -80,7 +80,7 @@ class LocalSigner(Signer):
 
     @property
     def account(self) -> LocalAccount:
-        """eth-account account with this key, for libraries such as web3 that need one.
+        """Account object of eth-account with this key, for libraries such as web3 that need such an object.
 
         Raises:
             SigningError: eth-account is not installed.
@@ -150,7 +150,7 @@ class LocalSigner(Signer):
         return cls.from_key(_decrypted(name, text, password))
 
     def save(self, path: str | os.PathLike[str], password: str | Secret) -> Path:
-        """Writes the key to a new, encrypted file that only the owner can read. This takes about a second.
+        """Writes the key to a new, encrypted file that only its owner can read. The encryption takes about a second.
 
         Args:
             path: Path of the new file. The method does not replace an existing file.
@@ -272,7 +272,10 @@ def _account() -> Any:
 
 def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     if password is None:
-        raise SigningError(f"the key file {file} is encrypted", hint="Pass its password: from_keyfile(path, password).")
+        raise SigningError(
+            f"the key file {file} is encrypted",
+            hint="Pass the password of the file: svcnb.LocalSigner.from_keyfile(path, password).",
+        )
     try:
         return Secret(bytes(_account().decrypt(text, _plain(password))).hex())
     except (ValueError, TypeError, KeyError, NotImplementedError):

@@ -39,7 +39,7 @@ def recover(signed: dict[str, Any] | str | bytes, signature: str | bytes) -> str
 def verify(signed: dict[str, Any] | str | bytes, signature: str | bytes, address: str) -> bool:
     """Returns whether the key of an address made a signature.
 
-    A contract wallet has no key. Only its contract can check a signature, so this function returns False for it.
+    A contract wallet has no key. Only its contract can check a signature, so the result for a contract wallet is False.
 
     Args:
         signed: Typed data or a personal message, as in `recover`.

@@ -61,8 +61,8 @@ class PermissionCache:
         self._settings = settings
         self._chain = chain
         self._clock = clock
-        self._callers: _Kept[Caller] = _Kept()
-        self._answers: _Kept[Any] = _Kept()
+        self._callers: _RecentResults[Caller] = _RecentResults()
+        self._answers: _RecentResults[Any] = _RecentResults()
         self._version = 0
         self._delay = GrantDelay(settings.grant_delay_ms, settings.grant_delay_jitter_ms)
         chain.on_event(self._changed)
@@ -218,12 +218,12 @@ class PermissionCache:
     # --- requests -----------------------------------------------------------------------------------------------
 
     async def _now_and_effective(self, question: _Question, *arguments: Any) -> bool:
-        if not await self._holds(None, question, *arguments):
+        if not await self._is_true(None, question, *arguments):
             return False
         block = self._delay.last_effective_block()
-        return block is None or await self._holds(block, question, *arguments)
+        return block is None or await self._is_true(block, question, *arguments)
 
-    async def _holds(self, block: int | None, question: _Question, *arguments: Any) -> bool:
+    async def _is_true(self, block: int | None, question: _Question, *arguments: Any) -> bool:
         function, member = question
         try:
             found = await self._ask(block, function, *arguments)
@@ -253,7 +253,7 @@ class PermissionCache:
         self._delay.note(event.name, event.block_number)
 
 
-class _Kept(Generic[T]):
+class _RecentResults(Generic[T]):
     """LRU cache of the most recent results."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from svcnb.protocol.wire.config import ActionClientConfig, ChainConfigKeys, Node
 
 if TYPE_CHECKING:
     from svcnb.emulator.chain.chain import Chain
-    from svcnb.emulator.sandbox.load import LoadGauge
+    from svcnb.emulator.sandbox.load import LoadMonitor
     from svcnb.emulator.sandbox.protocol import Engine
 
 _TAG: Final = "Configuration"
@@ -56,7 +56,7 @@ class NodeConfig:
     """
 
     def __init__(
-        self, *, settings: Settings, chain: Chain, engine: Engine, load: LoadGauge, address: ServerAddress
+        self, *, settings: Settings, chain: Chain, engine: Engine, load: LoadMonitor, address: ServerAddress
     ) -> None:
         self._settings = settings
         self._chain = chain

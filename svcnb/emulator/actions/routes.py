@@ -16,7 +16,7 @@ from svcnb.emulator.actions.store import Execution
 from svcnb.emulator.billing.rules import execution_cost_cents
 from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError, Unavailable
 from svcnb.emulator.http.answers import encode
-from svcnb.emulator.http.body import CallerGone
+from svcnb.emulator.http.body import CallerDisconnected
 from svcnb.emulator.http.endpoint import API, Call, Endpoint, Guard
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.emulator.sandbox.host import ActionHost
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from svcnb.emulator.platform.clock import Clock
     from svcnb.emulator.platform.faults import Faults
     from svcnb.emulator.platform.randomness import Randomness
-    from svcnb.emulator.sandbox.load import LoadGauge
+    from svcnb.emulator.sandbox.load import LoadMonitor
     from svcnb.emulator.sandbox.network import Network
     from svcnb.emulator.sandbox.packages import Packages
     from svcnb.emulator.sandbox.protocol import Engine
@@ -84,7 +84,7 @@ class RunActions:
         runs: RunLog,
         clock: Clock,
         faults: Faults,
-        load: LoadGauge,
+        load: LoadMonitor,
         access: Access,
         billing: BillingGuards,
     ) -> None:
@@ -151,7 +151,7 @@ class RunActions:
                 outcome = await self._engine.run(
                     source, body.js_params, self._settings.limits, self._host(call, cid, action_hash)
                 )
-        except CallerGone:
+        except CallerDisconnected:
             note.abandoned()
             raise
         except EngineUnavailable as error:
@@ -261,7 +261,7 @@ async def _while_connected(call: Call) -> AsyncIterator[None]:
     """Cancels the code block when the caller closes the connection, so that the run releases its slot.
 
     Raises:
-        CallerGone: The caller closed the connection.
+        CallerDisconnected: The caller closed the connection.
     """
     loop = asyncio.get_running_loop()
     watching: list[asyncio.Task[None]] = []
@@ -282,7 +282,7 @@ async def _while_connected(call: Call) -> AsyncIterator[None]:
             yield
     except TimeoutError:
         if deadline.expired():
-            raise CallerGone from None
+            raise CallerDisconnected from None
         raise
     finally:
         later.cancel()

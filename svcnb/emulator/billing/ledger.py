@@ -196,7 +196,7 @@ class _Batcher:
     def release(self, hold: Hold) -> None:
         """Ends a hold without a charge, and publishes the change to other servers in the background."""
         if self._holds.drop(hold) and self._store.shared:
-            self._tell_others()
+            self._publish_holds()
 
     async def charge(self, entry: Entry, hold: Hold | None) -> int:
         """Posts a charge and ends its hold, even if the caller is cancelled.
@@ -226,14 +226,14 @@ class _Batcher:
             task.add_done_callback(self._serving.discard)
         return done
 
-    def _tell_others(self) -> None:
-        self._in_line(_Order(None, None)).add_done_callback(self._told)
+    def _publish_holds(self) -> None:
+        self._in_line(_Order(None, None)).add_done_callback(self._published)
 
-    def _told(self, done: asyncio.Future[int]) -> None:
+    def _published(self, done: asyncio.Future[int]) -> None:
         if not done.cancelled() and done.exception() is not None:
             # The database is unavailable. Until it is available again, other servers count too much reserved credit,
             # which is safe.
-            asyncio.get_running_loop().call_later(_AGAIN_S, self._tell_others)
+            asyncio.get_running_loop().call_later(_AGAIN_S, self._publish_holds)
 
     async def _serve(self) -> None:
         served: list[_Waiting] = []

@@ -95,7 +95,7 @@ class Chain:
                 await chain.start(settings.chain_id, {wallet.address: FUNDS for wallet in wallets}, early)
             else:
                 self.chain_id = await chain.chain_id()
-            chain.on_receipt = self._tell
+            chain.on_receipt = self._publish
             chain.on_reset = self._reset
             delay_s = settings.chain_block_time_ms / 1000
             self._chain = chain
@@ -128,7 +128,7 @@ class Chain:
             raise Unsupported("the emulator cannot reset an external chain")
         await self.stop()
         await between()
-        self._forget_nonces()
+        self._clear_nonces()
         await self.start()
         self._listeners.notify(ChainEvent(RESET, block_number=self._chain.head))
 
@@ -386,14 +386,14 @@ class Chain:
         """
         self._listeners.append(listener)
 
-    async def _tell(self, receipt: dict[str, Any]) -> None:
+    async def _publish(self, receipt: dict[str, Any]) -> None:
         for event in await read_events(receipt["logs"], self.contract_address):
             self._listeners.notify(event)
 
-    def _forget_nonces(self) -> None:
-        self._relay.forget_nonces()
+    def _clear_nonces(self) -> None:
+        self._relay.clear_nonces()
         self._owner.nonce = None
 
     async def _reset(self) -> None:
-        self._forget_nonces()
+        self._clear_nonces()
         self._listeners.notify(ChainEvent(RESET, block_number=self._chain.head))

@@ -56,7 +56,7 @@ class Connection(Protocol):
 
 
 @dataclass
-class _Asked:
+class _Pending:
     """Pending request."""
 
     answer: asyncio.Future[Any]
@@ -73,7 +73,7 @@ class StreamConnection:
         self._reader = reader
         self._writer = writer
         self._ids = count(1)
-        self._waiting: dict[int, _Asked] = {}
+        self._waiting: dict[int, _Pending] = {}
         self._lost: ConnectionLost | None = None
         self._parsing: set[asyncio.Task[None]] = set()
         self._writing = asyncio.Lock()
@@ -93,7 +93,7 @@ class StreamConnection:
         if self._lost is not None:
             raise self._lost
         number = next(self._ids)
-        asked = _Asked(asyncio.get_running_loop().create_future(), limit)
+        asked = _Pending(asyncio.get_running_loop().create_future(), limit)
         self._waiting[number] = asked
         message = json_rpc.request(number, method, params)
         try:
@@ -152,21 +152,21 @@ class StreamConnection:
                 asked.answer.set_exception(json_rpc.too_large(asked.limit))
         elif line.size > LARGE_BYTES:
             # Start a task, so that later responses do not have to wait.
-            parsing = asyncio.create_task(self._hear_large(line))
+            parsing = asyncio.create_task(self._handle_large(line))
             self._parsing.add(parsing)
             parsing.add_done_callback(self._parsing.discard)
         else:
-            self._hear(line.parse())
+            self._handle(line.parse())
 
-    async def _hear_large(self, line: _Line) -> None:
+    async def _handle_large(self, line: _Line) -> None:
         try:
             message = await offload(line.parse)
         except ValueError:
             self._task.cancel()  # after an unreadable response, the rest of the stream is also unreadable
             return
-        self._hear(message)
+        self._handle(message)
 
-    def _hear(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         asked = self._waiting.get(message.get("id") or 0)
         if asked is None or asked.answer.done():
             return

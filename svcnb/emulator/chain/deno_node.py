@@ -87,7 +87,7 @@ class DenoNode:
             process.stdin.write(genesis.as_request().encode() + b"\n")
             async with asyncio.timeout(_START_S):
                 await process.stdin.drain()
-                await _greeted(process.stdout, process.stderr)
+                await _wait_until_ready(process.stdout, process.stderr)
         except BaseException as error:
             with suppress(ProcessLookupError):
                 process.kill()
@@ -111,7 +111,7 @@ class DenoNode:
             await self.exited
 
 
-async def _greeted(output: asyncio.StreamReader, errors: asyncio.StreamReader) -> None:
+async def _wait_until_ready(output: asyncio.StreamReader, errors: asyncio.StreamReader) -> None:
     if await output.readline() != b"{}\n":
         words = (await errors.read(_WORDS)).decode(errors="replace").strip()
         raise ChainUnavailable(f"the node stopped immediately: {words or 'no message'}")

@@ -160,7 +160,7 @@ def genesis_text(connection: Connection, proposed: str) -> str:
     return known or proposed
 
 
-def is_ours(connection: Connection) -> bool:
+def may_write(connection: Connection) -> bool:
     """Acquires the lease on the journal if it is free, and returns whether this server now has the lease.
 
     If several servers share a database, only the server with the lease can write the journal.
@@ -174,7 +174,7 @@ def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tup
     Raises:
         StoreUnavailable: Another server took over the journal while this server had no connection to the database.
     """
-    if not is_ours(connection):
+    if not may_write(connection):
         raise StoreUnavailable("another server now runs the chain of this database: stop one of the servers")
     connection.each(_INSERT_ENTRY, map(Entry._asdict, new))
     for position, block_hash in confirmed:
@@ -213,8 +213,8 @@ def read(connection: Connection) -> History:
     ]
     if base is None and rows and rows[0].position != 1:
         raise JournalUnusable(
-            f"the journal starts at entry {rows[0].position}, but the dump before it is damaged: restore the state "
-            "from a copy, or use a different state folder"
+            f"the chain's journal starts at entry {rows[0].position}, but the stored chain state before this entry is "
+            "missing or damaged. Restore the state folder or the database from a copy, or use a different one"
         )
     sound: list[Entry] = []
     for row in rows:
@@ -224,7 +224,7 @@ def read(connection: Connection) -> History:
         sound.append(row)
         position, digest = row.position, row.digest
     if damaged := rows[len(sound) :]:
-        _set_aside(connection, damaged)
+        _move_damaged(connection, damaged)
     return History(base, sound, len(damaged))
 
 
@@ -321,7 +321,7 @@ def _digest_at(connection: Connection, position: int) -> bytes | None:
     return found
 
 
-def _set_aside(connection: Connection, damaged: Sequence[Entry]) -> None:
+def _move_damaged(connection: Connection, damaged: Sequence[Entry]) -> None:
     kept = ("position", "kind", "timestamp", "payload", "digest")
     connection.each(
         inserting("chain_journal_cut", kept), ({name: getattr(entry, name) for name in kept} for entry in damaged)

@@ -59,8 +59,8 @@ class LocalChain:
         self._replica = Replica(store, clock, memory_mb=memory_mb, engine=engine, on_exit=self._node_is_lost)
         self._ready = asyncio.Event()
         self._broken: ChainUnavailable | None = None
-        self._rests_until: float | None = None
-        self._untold = False
+        self._next_rebuild_at: float | None = None
+        self._is_unreported = False
         """Whether a block can contain a journalled transaction whose receipt was not reported."""
         self._jobs = Jobs()
         self._writer: asyncio.Task[None] | None = None
@@ -84,7 +84,7 @@ class LocalChain:
                 with suppress(ChainUnavailable, StoreUnavailable):
                     await self.exclusively(self._replica.settle)
             self._broken = ChainUnavailable("the chain was stopped")
-            self._rests_until = None
+            self._next_rebuild_at = None
             self._writer.cancel()
             await asyncio.gather(self._writer, return_exceptions=True)
             self._writer = None
@@ -133,7 +133,7 @@ class LocalChain:
         return ({}, {"time": hex(max(self._clock.now_s(), self._replica.timestamp))})
 
     async def _wait_for_node(self) -> Node:
-        self._try_again_when_rested()
+        self._allow_next_rebuild()
         if not self._ready.is_set():
             if self._broken is not None:
                 raise self._broken
@@ -190,7 +190,7 @@ class LocalChain:
                 raise RpcError(INVALID_PARAMS, f"{address} would have 2**256 wei or more: add less than {wei} wei")
             (entry,) = self._replica.following(BALANCE, [journal.balance_payload(address, balance)])
             await self._replica.append([entry])
-            with self._as_the_journal_says():
+            with self._rebuild_after_errors():
                 try:
                     await self._replica.apply_balance(entry)
                 except ConnectionLost:
@@ -227,7 +227,7 @@ class LocalChain:
         await self.exclusively(restore)
 
     async def _enqueue(self, job: Sending | Work) -> Any:
-        self._try_again_when_rested()
+        self._allow_next_rebuild()
         if self._broken is not None:
             raise self._broken
         # Without a callback, asyncio would log an error as never retrieved if the caller has disconnected.
@@ -241,13 +241,13 @@ class LocalChain:
     async def _write_forever(self) -> None:
         while True:
             await self._jobs.wait()
-            await self._see_to_the_node()
+            await self._ensure_node()
             while (job := self._jobs.take()) is not None:
                 if isinstance(job, Work):
                     await self._guarded([job], self._run(job))
                 else:
                     await self._guarded(job, self._write(job))
-                await self._see_to_the_node()
+                await self._ensure_node()
 
     async def _guarded(self, jobs: Sequence[Sending | Work], doing: Awaitable[None]) -> None:
         """Raises errors in the callers of the jobs. The writer continues unless the chain stops."""
@@ -281,7 +281,7 @@ class LocalChain:
         refused: set[str] = set()
         for job, entry in zip(accepted, entries, strict=True):
             try:
-                with self._as_the_journal_says():
+                with self._rebuild_after_errors():
                     receipt = await self._send(job.transaction, entry, refused)
             except RpcError as error:
                 refused.add(job.transaction.sender)
@@ -293,7 +293,7 @@ class LocalChain:
         await self._replica.dump_when_due()
 
     @contextmanager
-    def _as_the_journal_says(self) -> Iterator[None]:
+    def _rebuild_after_errors(self) -> Iterator[None]:
         """Requests a rebuild of the node after an unexpected error with an entry, before the next write.
 
         Otherwise, a node without this entry would receive later entries, and a replay would result in different blocks.
@@ -304,7 +304,7 @@ class LocalChain:
             raise  # the node rejected the entry, and the journal marks it as withdrawn
         except Exception:
             self._ready.clear()
-            self._untold = True
+            self._is_unreported = True
             raise
 
     async def _check(self, batch: list[Sending]) -> list[Sending]:
@@ -365,14 +365,14 @@ class LocalChain:
             self._ready.clear()
             self._jobs.wake()
 
-    def _try_again_when_rested(self) -> None:
+    def _allow_next_rebuild(self) -> None:
         """Allows another rebuild after a pause, because the cause of a failure, such as a full disk, can disappear."""
-        if self._rests_until is not None and asyncio.get_running_loop().time() >= self._rests_until:
-            self._rests_until = self._broken = None
+        if self._next_rebuild_at is not None and asyncio.get_running_loop().time() >= self._next_rebuild_at:
+            self._next_rebuild_at = self._broken = None
             self._ready.clear()
             self._jobs.wake()
 
-    async def _see_to_the_node(self) -> None:
+    async def _ensure_node(self) -> None:
         """Restarts the node if it has stopped. Rejects requests for a while after several failed attempts."""
         if self._ready.is_set() or self._broken is not None:
             return
@@ -386,8 +386,8 @@ class LocalChain:
                 problem = error
             else:
                 return
-        self._broken = ChainUnavailable(f"it cannot be rebuilt ({problem})")
-        self._rests_until = asyncio.get_running_loop().time() + _REST_S
+        self._broken = ChainUnavailable(f"its node stopped and cannot be restarted ({problem})")
+        self._next_rebuild_at = asyncio.get_running_loop().time() + _REST_S
         await self._replica.close()
         self._ready.set()  # waiting requests now fail, because no node is running
 
@@ -395,6 +395,6 @@ class LocalChain:
         self._ready.clear()
         await self._replica.rebuild()
         self._ready.set()
-        if self._untold and self.on_reset is not None:
-            self._untold = False
+        if self._is_unreported and self.on_reset is not None:
+            self._is_unreported = False
             await self.on_reset()

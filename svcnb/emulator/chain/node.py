@@ -124,7 +124,7 @@ class AnvilNode:
                 self.connection = await StreamConnection.open(path)
             except OSError as error:
                 if self.exited.done():
-                    raise ChainUnavailable(f"the node stopped immediately: {await self.last_words()}") from error
+                    raise ChainUnavailable(f"the node stopped immediately: {await self.last_output()}") from error
                 if asyncio.get_running_loop().time() > deadline:
                     raise ChainUnavailable(
                         f"the node did not start within {_START_S:.0f} s: try again when this machine has less load"
@@ -133,10 +133,10 @@ class AnvilNode:
             else:
                 await self.connection.request("net_version")  # the node itself has responded, not only the kernel
                 if sys.platform == "linux" and self.pid:
-                    await self._shut(deadline)
+                    await self._block_connections(deadline)
                 return
 
-    async def _shut(self, deadline: float) -> None:
+    async def _block_connections(self, deadline: float) -> None:
         """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
@@ -149,7 +149,7 @@ class AnvilNode:
         # even to report that none is pending. Without a free descriptor, the node would repeat the call forever and use
         # a full core.
         before: _Threads | None = None
-        while (now := _resting(self.pid)) is None or now != before:
+        while (now := _idle_switches(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
                 raise ChainUnavailable(f"the node was not ready within {_START_S:.0f} s of its start")
             before = now
@@ -157,7 +157,7 @@ class AnvilNode:
         with suppress(OSError):  # the process has already exited
             resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (0, 0))
 
-    async def last_words(self) -> str:
+    async def last_output(self) -> str:
         """Returns the exit code of the shell and the node's last output."""
         assert self._process.stderr is not None  # noqa: S101 - requested above
         words = (await self._process.stderr.read(_WORDS)).decode(errors="replace").strip()
@@ -186,7 +186,7 @@ class AnvilNode:
 _Threads = dict[str, str]
 
 
-def _resting(pid: int) -> _Threads | None:
+def _idle_switches(pid: int) -> _Threads | None:
     """Returns the number of voluntary context switches of each thread, or None if a thread is running or ready to run.
 
     If two calls return the same result, no thread ran in between.

@@ -91,7 +91,7 @@ class Relay:
         self._turns = FairLimit(len(payers), len(payers))
         self._under_way: set[asyncio.Task[Any]] = set()  # the event loop keeps only weak references to tasks
 
-    def forget_nonces(self) -> None:
+    def clear_nonces(self) -> None:
         """Discards the payers' cached nonces. The relay reads the nonces from the chain before the next transaction."""
         for payer in self._payers:
             payer.nonce = None
@@ -334,7 +334,9 @@ class Relay:
 
 
 def _refused_in_block(function: Function) -> ChainUnavailable:
-    return ChainUnavailable(f"{function.name} failed in its block, but would succeed now: try again")
+    return ChainUnavailable(
+        f"the transaction of {function.name} failed in its block, but a simulation after this block succeeds: try again"
+    )
 
 
 async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *where: Any) -> bytes:

@@ -113,7 +113,7 @@ class Replica:
             ChainUnavailable: The node did not start.
             ToolMissing: The node's binary is not installed.
         """
-        if not await self._store.run(journal.is_ours):
+        if not await self._store.run(journal.may_write):
             raise ChainUnusable(
                 "another server runs its own chain in this database: use one chain for all servers with "
                 "--chain-rpc, or a separate database for each"
@@ -258,7 +258,7 @@ class Replica:
         await self._store.run_long(lambda connection: journal.restore(connection, dump))
         self._unconfirmed.clear()
         if await self._revert(dump):
-            self._stand_at(dump)
+            self._set_position(dump)
             self.head = int(await self.ask("eth_blockNumber"), 16)
         else:
             await self.rebuild()
@@ -335,9 +335,9 @@ class Replica:
             dump = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
         elif block["hash"] != dump.block_hash:
             raise ChainUnavailable(f"the dump of block {dump.block_hash} restored a different block: {block['hash']}")
-        self._stand_at(dump)
+        self._set_position(dump)
 
-    def _stand_at(self, dump: Dump) -> None:
+    def _set_position(self, dump: Dump) -> None:
         self._position, self._digest = dump.position, dump.digest
         self.applied = self._dumped_at = dump.position
         self.timestamp, self._head_hash = dump.timestamp, dump.block_hash

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from svcnb.emulator.billing.ledger import Ledger
     from svcnb.emulator.billing.processor import Processor
     from svcnb.emulator.chain.chain import Chain
-    from svcnb.emulator.http.router import Forgiven
+    from svcnb.emulator.http.router import ToleratedRequests
     from svcnb.emulator.platform.clock import Clock
     from svcnb.emulator.platform.faults import Faults
     from svcnb.emulator.sandbox.network import Network
@@ -97,7 +97,7 @@ class ControlPlane:
         run_log: RunLog,
         saved: Snapshots,
         fault_injection: Faults,
-        forgiven: Forgiven,
+        forgiven: ToleratedRequests,
         triggers: Callable[[], Awaitable[Triggers]],
         addresses: Callable[[], dict[str, object]],
     ) -> None:

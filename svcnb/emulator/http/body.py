@@ -30,7 +30,7 @@ _DIGITS: Final = 150
 _SPECIFICATION = "The schema of every body is in /core/v1/openapi.json."
 
 
-class CallerGone(Exception):
+class CallerDisconnected(Exception):
     """Error for a caller that closed the connection before its request was complete. It needs no response."""
 
 
@@ -43,7 +43,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
 
     Raises:
         StructuredError: 413 if the body is larger than the limit.
-        CallerGone: The caller closed the connection.
+        CallerDisconnected: The caller closed the connection.
     """
     declared = request.headers.get("content-length")
     if declared is not None and declared.isdigit() and int(declared) > limit:
@@ -57,7 +57,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
                 raise _too_large(limit)
             chunks.append(chunk)
     except ClientDisconnect as error:
-        raise CallerGone from error
+        raise CallerDisconnected from error
     # Use a thread, because copying megabytes into new memory takes milliseconds.
     return await offload(b"".join, chunks) if size > _LARGE_COPY_BYTES else b"".join(chunks)
 

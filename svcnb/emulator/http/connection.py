@@ -45,7 +45,7 @@ _FOR_REFUSALS: Final = 128
 class Answers(Protocol):
     """Factory of responses that need no request."""
 
-    def bare(self, refusal: StructuredError) -> Response:
+    def minimal_response(self, refusal: StructuredError) -> Response:
         """Returns a response without using other components."""
         ...
 
@@ -134,7 +134,7 @@ class Connection(HttpToolsProtocol):
             elif now > self._deadline:
                 self.transport.abort()
         elif now > self._deadline:
-            self._give_up()
+            self._time_out()
 
     def data_received(self, data: bytes) -> None:
         """Parses received bytes. Responds with an error if the head or the framing of the body is too long."""
@@ -190,12 +190,12 @@ class Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Sets the next deadline after a complete request."""
         super().on_message_complete()
-        self._wait_for_what_is_next()
+        self._restart_timeout()
 
     def on_response_complete(self) -> None:
         """Sets the next deadline after a complete response."""
         super().on_response_complete()
-        self._wait_for_what_is_next()
+        self._restart_timeout()
 
     def pause_writing(self) -> None:
         """Starts the deadline for a client that reads its response slowly."""
@@ -205,7 +205,7 @@ class Connection(HttpToolsProtocol):
     def resume_writing(self) -> None:
         """Sets the next deadline after the client has read most of the response."""
         super().resume_writing()
-        self._wait_for_what_is_next()
+        self._restart_timeout()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's message is not useful
         """Responds to malformed data with a JSON error. uvicorn would respond in plain text."""
@@ -231,7 +231,7 @@ class Connection(HttpToolsProtocol):
     def _wait(self, seconds: float) -> None:
         self._deadline = self.loop.time() + seconds
 
-    def _wait_for_what_is_next(self) -> None:
+    def _restart_timeout(self) -> None:
         if self.transport.is_closing():
             self._wait(LINGER_S)
         elif (cycle := self._served) is not None:
@@ -239,7 +239,7 @@ class Connection(HttpToolsProtocol):
         else:
             self._wait(self.timeout_keep_alive)
 
-    def _give_up(self) -> None:
+    def _time_out(self) -> None:
         cycle = self._served
         if self.flow.write_paused or (cycle is not None and (cycle.response_started or not cycle.more_body)):
             self.transport.abort()  # the client does not read the response
@@ -271,7 +271,7 @@ class Connection(HttpToolsProtocol):
                 return
             cycle.disconnected = True  # the application then detects that the caller has disconnected
             cycle.message_event.set()
-        answer = self.answers.bare(refusal)
+        answer = self.answers.minimal_response(refusal)
         head = b"".join(b"%b: %b\r\n" % header for header in answer.raw_headers if header[0] != b"connection")
         self.transport.write(
             b"HTTP/1.1 %d %b\r\n%bconnection: close\r\n\r\n%b"

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
-from svcnb.emulator.http.body import CallerGone
+from svcnb.emulator.http.body import CallerDisconnected
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.origins import RPC, Origins, ServerAddress
 from svcnb.emulator.platform.quiesce import Quiesce
@@ -35,7 +35,7 @@ _METHODS: Final = b"GET, POST, PATCH, DELETE, OPTIONS"
 _USUAL_HEADERS: Final = b"Authorization, Content-Type, X-Api-Key, X-Correlation-Id, X-Wallet-Auth"
 _EXPOSED_HEADERS: Final = b"X-Request-Id, X-Correlation-Id, Deprecation, Link, Retry-After, Date"
 _SHOWN: Final = 100
-_PIECE_BYTES: Final = 128 * 1024
+_PART_BYTES: Final = 128 * 1024
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
 """Paths that pages of every origin may use. Webhooks are public, and the health status is not secret.
@@ -102,7 +102,7 @@ class Middleware:
         async def tracked(message: Message) -> None:
             nonlocal started
             started = started or message["type"] == "http.response.start"
-            for number, piece in enumerate(_pieces(message)):
+            for number, piece in enumerate(_split_body(message)):
                 if number:
                     await asyncio.sleep(0)  # a fast client reads megabytes without a pause
                 await send(piece)
@@ -113,12 +113,12 @@ class Middleware:
             if started or not self.stopping:
                 raise
             # The server has stopped and interrupted the request. Otherwise, uvicorn would send a 500 in plain text.
-            await self.bare(STOPPING)(scope, receive, tracked)
+            await self.minimal_response(STOPPING)(scope, receive, tracked)
         except Exception:
             if started:
                 raise
             _LOG.exception("request %s %s failed outside the endpoints", scope["method"], scope["path"])
-            await self.bare(STOPPING if self.stopping else _failed(scope))(scope, receive, tracked)
+            await self.minimal_response(STOPPING if self.stopping else _failed(scope))(scope, receive, tracked)
         finally:
             self._quiesce.note()
 
@@ -143,7 +143,7 @@ class Middleware:
                 return
         refusal = _check_query(scope)
         if refusal is None and not path.startswith(_PUBLIC_PREFIXES):
-            refusal = self._foreign(scope, headers, trusted=trusted)
+            refusal = self._reject_origin(scope, headers, trusted=trusted)
         if refusal is not None:
             response = failure(refusal, self._docs_base)
             response.raw_headers.extend(extra)
@@ -151,7 +151,7 @@ class Middleware:
             return
         await self._run(scope, receive, send, extra)
 
-    def _foreign(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
+    def _reject_origin(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
         """Returns the error for a page that must not send this request, or None.
 
         Pages of every origin may send read requests without a credential.
@@ -173,7 +173,7 @@ class Middleware:
             )
         return None
 
-    def bare(self, refusal: StructuredError) -> Response:
+    def minimal_response(self, refusal: StructuredError) -> Response:
         """Returns a response without using other components, because another component can have failed."""
         answer = failure(refusal, self._docs_base)
         answer.headers["Date"] = formatdate(usegmt=True)
@@ -195,7 +195,7 @@ class Middleware:
             await quiesce.enter()
         try:
             await self._app(scope, receive, send_with_headers)
-        except CallerGone:
+        except CallerDisconnected:
             return
         except Exception as error:
             if started:
@@ -258,13 +258,13 @@ _LOOKED_AT: Final = frozenset(
 )
 
 
-def _pieces(message: Message) -> Iterator[Message]:
+def _split_body(message: Message) -> Iterator[Message]:
     """Splits a large body, because the transport copies unsent data in a single step of the event loop."""
     body = message.get("body", b"")
-    for at in range(0, len(body) - _PIECE_BYTES, _PIECE_BYTES):
-        yield {**message, "body": body[at : at + _PIECE_BYTES], "more_body": True}
-    rest = len(body) % _PIECE_BYTES or _PIECE_BYTES
-    yield message if len(body) <= _PIECE_BYTES else {**message, "body": body[-rest:]}
+    for at in range(0, len(body) - _PART_BYTES, _PART_BYTES):
+        yield {**message, "body": body[at : at + _PART_BYTES], "more_body": True}
+    rest = len(body) % _PART_BYTES or _PART_BYTES
+    yield message if len(body) <= _PART_BYTES else {**message, "body": body[-rest:]}
 
 
 def _check_query(scope: Scope) -> StructuredError | None:

@@ -29,7 +29,7 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 _LOG = logging.getLogger(__name__)
 
 
-class Forgiven:
+class ToleratedRequests:
     """Counts of requests that the emulator accepts and the live service rejects, for each endpoint and deviation.
 
     `svcnb doctor` shows the record, so that users can correct a client before it uses the live service. With strict
@@ -70,7 +70,7 @@ class Dispatcher:
         max_body_bytes: Maximum size of a body, in bytes.
     """
 
-    def __init__(self, forgiven: Forgiven, *, exact_types: bool, max_body_bytes: int) -> None:
+    def __init__(self, forgiven: ToleratedRequests, *, exact_types: bool, max_body_bytes: int) -> None:
         self._forgiven = forgiven
         self._exact_types = exact_types
         self._max_body_bytes = max_body_bytes
@@ -88,14 +88,14 @@ class Dispatcher:
         call = Call(endpoint, request)
         if endpoint.request is not None and endpoint.described and not endpoint.reads_itself and not is_json(request):
             if self._exact_types:
-                raise _no_such_type(request)
-            self._forgive(endpoint, {"a body without the header Content-Type: application/json"})
+                raise _wrong_type(request)
+            self._count_tolerated(endpoint, {"a body without the header Content-Type: application/json"})
         try:
             for guard in endpoint.guards:
                 await guard.check(call)
-            result = await endpoint.handler(call, await self._given(call))
+            result = await endpoint.handler(call, await self._input(call))
             if call.hold is not None and call.price_cents:
-                await _settle(call, call.hold)
+                await _charge(call, call.hold)
         finally:
             if call.hold is not None:
                 call.hold.release()
@@ -104,7 +104,7 @@ class Dispatcher:
             return result
         return await answered(result, headers=call.headers)
 
-    async def _given(self, call: Call) -> Any:
+    async def _input(self, call: Call) -> Any:
         endpoint = call.endpoint
         if endpoint.reads_itself:
             return None
@@ -120,15 +120,15 @@ class Dispatcher:
             given = await offload(check) if len(data) > LARGE_BYTES else check()
         else:
             return None
-        self._forgive(endpoint, forgiven)
+        self._count_tolerated(endpoint, forgiven)
         return given
 
-    def _forgive(self, endpoint: Endpoint, forms: set[str]) -> None:
+    def _count_tolerated(self, endpoint: Endpoint, forms: set[str]) -> None:
         if endpoint.described:
             self._forgiven.note(endpoint.method, endpoint.path, forms)
 
 
-async def _settle(call: Call, hold: Hold) -> None:
+async def _charge(call: Call, hold: Hold) -> None:
     try:
         await hold.settle(call.price_cents, reason=call.endpoint.path.rpartition("/")[2], request_id=call.request_id)
     except Unavailable:
@@ -136,7 +136,7 @@ async def _settle(call: Call, hold: Hold) -> None:
         _LOG.warning("request %s succeeded but could not be charged", call.request_id, exc_info=True)
 
 
-def _no_such_type(request: Request) -> StructuredError:
+def _wrong_type(request: Request) -> StructuredError:
     content_type = request.headers.get("content-type", "")
     return StructuredError(
         404,
@@ -162,7 +162,7 @@ class Router:
     ) -> None:
         self._dispatcher = dispatcher
         self._others = others
-        self._coming: asyncio.Task[None] | None = None
+        self._loading: asyncio.Task[None] | None = None
         self._fixed: dict[str, dict[str, Endpoint]] = {}
         self._patterns: dict[re.Pattern[str], dict[str, Endpoint]] = {}
         self._add(endpoints)
@@ -196,18 +196,18 @@ class Router:
         raise _no_such_endpoint(scope)
 
     async def _complete(self, others: Callable[[], Iterable[Endpoint]]) -> None:
-        if self._coming is None:
-            self._coming = asyncio.create_task(self._load(others), name="svcnb-endpoints")
+        if self._loading is None:
+            self._loading = asyncio.create_task(self._load(others), name="svcnb-endpoints")
         # Shield the task, because a cancellation of this caller must not affect others that wait for the same
         # endpoints.
-        await asyncio.shield(self._coming)
+        await asyncio.shield(self._loading)
 
     async def _load(self, others: Callable[[], Iterable[Endpoint]]) -> None:
         try:
             self._add(await asyncio.to_thread(others))
             self._others = None
         finally:
-            self._coming = None
+            self._loading = None
 
     def _match(self, scope: Scope) -> dict[str, Endpoint] | None:
         path = scope["path"]

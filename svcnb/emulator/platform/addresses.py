@@ -74,7 +74,7 @@ class AllowedAddress(NamedTuple):
                 f"invalid allow_address {text[:80]!r}: expected HOST or HOST:PORT, "
                 "for example 127.0.0.1:8545, localhost:3000 or [::1]:3000"
             )
-        return cls(_spelled(host), number)
+        return cls(_normalised(host), number)
 
 
 class AddressPolicy:
@@ -137,7 +137,7 @@ class AddressPolicy:
         )
 
     def _is_allowed(self, host: str, ip: IPAddress, port: int) -> bool:
-        names = {_spelled(host), str(ip)} | ({_LOCALHOST} if ip.is_loopback else set())
+        names = {_normalised(host), str(ip)} | ({_LOCALHOST} if ip.is_loopback else set())
         return any(each.host in names and each.port in {None, port} for each in self._allowed)
 
 
@@ -186,7 +186,7 @@ def _ip(address: str) -> IPAddress:
     return getattr(ip, "ipv4_mapped", None) or ip
 
 
-def _spelled(host: str) -> str:
+def _normalised(host: str) -> str:
     try:
         return str(_ip(host))
     except ValueError:

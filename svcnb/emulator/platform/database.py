@@ -205,7 +205,7 @@ class Connection(ABC):
         try:
             return list(cursor.fetchall())
         except self._driver_errors.Error as error:
-            raise self._told(error) from error
+            raise self._converted(error) from error
 
     @abstractmethod
     def _begin(self) -> None:
@@ -215,7 +215,7 @@ class Connection(ABC):
     def _roll_back(self) -> None:
         """Rolls back the transaction, if there is one."""
 
-    def _told(self, error: Exception) -> DatabaseError:
+    def _converted(self, error: Exception) -> DatabaseError:
         errors = self._driver_errors
         kind = ConstraintBroken if isinstance(error, errors.IntegrityError) else DatabaseError
         passing = isinstance(error, (errors.OperationalError, errors.InterfaceError, errors.InternalError))
@@ -258,7 +258,7 @@ class SqliteConnection(Connection):
                 path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
             )
         except sqlite3.Error as error:
-            raise self._told(error) from error
+            raise self._converted(error) from error
         try:
             if path is not None and IN_PAGE:  # a page has its files in memory, and copies them to its storage together
                 self._execute("PRAGMA journal_mode=MEMORY", {})
@@ -300,7 +300,7 @@ class SqliteConnection(Connection):
         try:
             return self._driver.execute(statement, values)
         except sqlite3.Error as error:
-            raise self._told(error) from error
+            raise self._converted(error) from error
 
     def _begin(self) -> None:
         self._execute("BEGIN IMMEDIATE", {})

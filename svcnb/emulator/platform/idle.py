@@ -71,7 +71,7 @@ class Resumption:
             clock.restore(self._clock["state"])
         if self._streams is not None:
             randomness.restore(self._streams["drawn"])
-        clock.on_change(lambda: self._keep_clock(clock))
+        clock.on_change(lambda: self._save_clock(clock))
 
     def keep(self, randomness: Randomness, boot: int) -> None:
         """Stores the random streams at a regular stop.
@@ -90,6 +90,6 @@ class Resumption:
         set_meta(connection, _RANDOMNESS, _NOTHING)
         return token, clock, streams
 
-    def _keep_clock(self, clock: Clock) -> None:
+    def _save_clock(self, clock: Clock) -> None:
         kept = json.dumps({"setting": self._setting, "state": clock.state()})
         self._store.run_now(lambda connection: set_meta(connection, _CLOCK, kept))

@@ -91,7 +91,7 @@ def _is_address(name: str) -> bool:
 
 def is_same_origin(origin: str, headers: Headers) -> bool:
     """Returns whether an origin equals the server's own origin, as the caller sees it."""
-    return _place(origin) == headers.get("host", "")
+    return _netloc(origin) == headers.get("host", "")
 
 
 def is_own_origin(request: Request) -> bool:
@@ -107,7 +107,7 @@ def _name(url: str) -> str:
         return ""
 
 
-def _place(url: str) -> str:
+def _netloc(url: str) -> str:
     try:
         return urlsplit(url).netloc
     except ValueError:

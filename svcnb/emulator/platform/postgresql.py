@@ -66,7 +66,7 @@ class PostgresConnection(Connection):
                 "the database URL cannot be parsed: use postgresql://USER:PASSWORD@HOST/NAME"
             ) from error
         except psycopg.Error as error:
-            raise self._told(error) from error
+            raise self._converted(error) from error
 
     @property
     def closed(self) -> bool:
@@ -107,7 +107,7 @@ class PostgresConnection(Connection):
         try:
             return self._driver.execute(query, values)
         except self._driver_errors.Error as error:
-            raise self._told(error) from error
+            raise self._converted(error) from error
 
     def _begin(self) -> None:
         self._execute("BEGIN", {})

@@ -229,16 +229,16 @@ class Store:
             self._file.check()
             if self._connection.closed:
                 self._connection = self._address.connect()
-            return [self._alone(works[0])] if len(works) == 1 else self._together(works)
+            return [self._run_one(works[0])] if len(works) == 1 else self._together(works)
         except Exception as error:  # noqa: BLE001 - the thread must continue, or all callers wait forever
-            if not isinstance(error, (DatabaseError, _FileGone)):
+            if not isinstance(error, (DatabaseError, _FileMissing)):
                 _LOG.exception("a transaction failed")
             failure = StoreUnavailable(_short(error))
             if not self.immediate:  # closing a database in memory would delete it
                 self._connection.close()
             return [(None, failure)] * len(works)
 
-    def _alone(self, work: _Work) -> _Answer:
+    def _run_one(self, work: _Work) -> _Answer:
         # Use no savepoint here. A savepoint protects the other functions of a group, and takes a fifth of the time of a
         # small write.
         try:
@@ -295,7 +295,9 @@ class Store:
             found = int(seen or "")
             STATE.needs_migration(found, self._address, writer or "")
         except ValueError:
-            raise StateUnusable(f"the state at {self._address} has an unknown version ({seen!r})") from None
+            raise StateUnusable(
+                f"the state at {self._address} has the invalid version {seen!r}: expected an integer"
+            ) from None
         except UnreadableVersion as error:
             raise StateUnusable(f"{error}, or start with a different state folder") from None
         return found
@@ -310,7 +312,7 @@ def _copy_inside(connection: Connection, found: int) -> None:
         connection.run(f'CREATE TABLE {copy}."{name}" AS TABLE "{name}"')
 
 
-class _FileGone(Exception):
+class _FileMissing(Exception):
     """Error for a moved or deleted database file."""
 
 
@@ -327,7 +329,10 @@ class _File:
 
     def check(self) -> None:
         if self._path is not None and self._seen() != self._identity:
-            raise _FileGone("the database file was moved or removed while in use: restore it, or restart the emulator")
+            raise _FileMissing(
+                "the database file was moved or deleted while the emulator used it: restore the file, or restart the "
+                "emulator"
+            )
 
     def _seen(self) -> tuple[int, int] | None:
         if self._path is None:

@@ -45,7 +45,7 @@ class AnswerOrder:
         self._clock = clock
         self._log: list[_Event] = []
         self._times = [clock()]  # time of the start, then of each event
-        self._places: dict[Hashable, float] = {}  # number of events before a result
+        self._positions: dict[Hashable, float] = {}  # number of events before a result
         self._answered_at: dict[Hashable, float] = {}
         self._repeats = False
         self._is_given_up = False
@@ -69,9 +69,9 @@ class AnswerOrder:
             operation: The completed operation.
         """
         if not self._repeats:
-            if operation in self._places:
+            if operation in self._positions:
                 return  # the action has already aborted the operation
-            self._set_place(operation, len(self._log))
+            self._set_position(operation, len(self._log))
         self._note(_Event(is_answer=True, operation=operation))
 
     def aborted(self, operation: Hashable) -> None:
@@ -83,13 +83,13 @@ class AnswerOrder:
         if self._repeats:
             self._note(_Event(is_answer=True, operation=operation))
         else:
-            self._set_place(operation, math.inf)  # the second attempt will also abort it
+            self._set_position(operation, math.inf)  # the second attempt will also abort it
 
     def repeat(self) -> None:
         """Starts the second attempt. Results that the first attempt did not receive follow all other events."""
         for is_answer, operation in self._log:
-            if not is_answer and operation not in self._places:
-                self._set_place(operation, len(self._log))
+            if not is_answer and operation not in self._positions:
+                self._set_position(operation, len(self._log))
         self._repeats = True
 
     def give_up(self) -> None:
@@ -97,7 +97,7 @@ class AnswerOrder:
         self._is_given_up = True
         self._log.clear()
         self._happened.clear()
-        self._places.clear()
+        self._positions.clear()
         self._answered_at.clear()
         self._release()
 
@@ -121,10 +121,10 @@ class AnswerOrder:
         finally:
             del self._turns[operation]
 
-    def _set_place(self, operation: Hashable, place: float) -> None:
+    def _set_position(self, operation: Hashable, position: float) -> None:
         if self._is_given_up:
             return
-        self._places[operation] = place
+        self._positions[operation] = position
         self._answered_at[operation] = self._clock()
 
     def _note(self, event: _Event) -> None:
@@ -141,7 +141,7 @@ class AnswerOrder:
         self._release()
 
     def _has_to_wait(self, operation: Hashable) -> bool:
-        return self._places.get(operation, 0) > self._next
+        return self._positions.get(operation, 0) > self._next
 
     def _release(self) -> None:
         for operation, turn in self._turns.items():

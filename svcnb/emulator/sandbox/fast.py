@@ -89,7 +89,7 @@ class FastEngine(PooledEngine):
         }
 
     def _session(self, isolate: Isolate, host: Host, limits: ActionLimits) -> Session:
-        trace = Trace(NAME, isolate.grown_bytes)
+        trace = Trace(NAME, isolate.growth_bytes)
         return Session(isolate, host, limits, trace, busy_ms=self._busy_ms, grace_s=GRACE_S)
 
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:

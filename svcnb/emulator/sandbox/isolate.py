@@ -83,9 +83,9 @@ class Isolate(asyncio.Protocol):
                 self._statm = os.open(f"/proc/{process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._idle_bytes = self.resident_bytes() or 0
         if aside and reuse:
-            self._host.bring_back(process)
+            self._host.allow_all_cores(process)
         elif aside:
-            self._host.bring_near(process)
+            self._host.move_to_reserved_cores(process)
 
     async def _spawn(self, *, aside: bool) -> Process:
         ours, theirs = socket.socketpair()
@@ -129,7 +129,7 @@ class Isolate(asyncio.Protocol):
         except (OSError, IndexError):
             return None
 
-    def grown_bytes(self) -> int | None:
+    def growth_bytes(self) -> int | None:
         """Returns the growth of the resident memory since the process was idle, in bytes."""
         now = self.resident_bytes()
         return None if now is None else max(0, now - self._idle_bytes)
@@ -143,11 +143,11 @@ class Isolate(asyncio.Protocol):
         except (OSError, ValueError):
             return None
 
-    async def most_grown_bytes(self) -> int:
+    async def peak_growth_bytes(self) -> int:
         """Returns the peak growth of the resident memory in bytes, or 0 if the system does not report it."""
         most = self._most_resident_bytes()
         if most is None:
-            how, _ = await self.died()
+            how, _ = await self.wait_for_exit()
             most = how.held_bytes
         return max(0, most - self._idle_bytes)
 
@@ -185,13 +185,13 @@ class Isolate(asyncio.Protocol):
         """Waits until the process has read most of the written bytes or has exited."""
         await self._writable.wait()
 
-    def rest(self) -> None:
+    def detach(self) -> None:
         """Ignores output of the isolate until the next job."""
         self._on_data = self._on_lost = None
         self.resume()
         if self._aside and self._process is not None:
             self._aside = False
-            self._host.bring_back(self._process)
+            self._host.allow_all_cores(self._process)
 
     def ignore_output(self) -> None:
         """Ignores all later output of the isolate, and its exit."""
@@ -207,11 +207,11 @@ class Isolate(asyncio.Protocol):
         if self._process is not None:
             self._host.lower(self._process, aside=aside)
 
-    def step_aside(self) -> None:
+    def leave_reserved_cores(self) -> None:
         """Moves the process off the reserved cores until the end of its run."""
         if self._process is not None:
             self._aside = True
-            self._host.step_aside(self._process)
+            self._host.leave_reserved_cores(self._process)
 
     def pause(self) -> None:
         """Stops reading from the isolate, which then has to wait."""
@@ -223,7 +223,7 @@ class Isolate(asyncio.Protocol):
         if self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
 
-    async def died(self, timeout_s: float = 5.0) -> tuple[Exit, str]:
+    async def wait_for_exit(self, timeout_s: float = 5.0) -> tuple[Exit, str]:
         """Waits until the process has exited.
 
         Returns:
@@ -291,7 +291,7 @@ class Isolate(asyncio.Protocol):
             self._on_lost()
 
 
-def shares_of_processor(before: Mapping[Isolate, ProcessorUse | None], passed_s: float) -> tuple[float, float]:
+def processor_fractions(before: Mapping[Isolate, ProcessorUse | None], passed_s: float) -> tuple[float, float]:
     """Returns the fractions of a period in which isolates ran or were ready to run. Both are 0 if unknown."""
     used_s = waited_s = 0.0
     for isolate, then in before.items():

@@ -13,7 +13,7 @@ from pathlib import Path
 PRESSURE = Path("/proc/pressure/cpu")
 
 
-class LoadGauge:
+class LoadMonitor:
     """Monitor that samples the load average and the CPU pressure at most once per ``interval_s``.
 
     Args:

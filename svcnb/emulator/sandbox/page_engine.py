@@ -10,7 +10,7 @@ from typing import Final
 from svcnb.emulator.sandbox.fast import GRACE_S, NAME
 from svcnb.emulator.sandbox.isolate import StartFailed
 from svcnb.emulator.sandbox.page_isolate import PageIsolate
-from svcnb.emulator.sandbox.pooled import is_blank, nothing_to_do
+from svcnb.emulator.sandbox.pooled import blank_outcome, is_blank
 from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome, names_json
 from svcnb.emulator.sandbox.scheduler import slots
 from svcnb.emulator.sandbox.session import Session
@@ -69,11 +69,11 @@ class PageEngine:
         if self._stopped:
             raise EngineUnavailable("the engine is not running")
         if is_blank(source):
-            return nothing_to_do(NAME)
+            return blank_outcome(NAME)
         came = time.monotonic()
         async with self._slots.hold(host.account):
             isolate = await self._take()
-            session = Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes), grace_s=GRACE_S)
+            session = Session(isolate, host, limits, Trace(NAME, isolate.growth_bytes), grace_s=GRACE_S)
             outcome = None
             try:
                 await session.begin(source, params)
@@ -110,7 +110,7 @@ class PageEngine:
 
     def _give(self, isolate: PageIsolate, *, again: bool) -> None:
         if again and not self._stopped:
-            isolate.rest()
+            isolate.detach()
             self._idle.append(isolate)
         else:
             isolate.close()

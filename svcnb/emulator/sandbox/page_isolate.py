@@ -48,7 +48,7 @@ class PageIsolate:
         url = object_url(read_bundle(BUNDLE))
         try:
             self._worker = Worker.new(url, to_js({"type": "module"}, dict_converter=Object.fromEntries))
-            self._proxies = [create_proxy(self._heard), create_proxy(self._failed)]
+            self._proxies = [create_proxy(self._on_message), create_proxy(self._failed)]
             self._worker.onmessage, self._worker.onerror = self._proxies
             self._worker.postMessage(to_js({"names": names} | files, dict_converter=Object.fromEntries))
             async with asyncio.timeout(timeout_s):
@@ -67,7 +67,7 @@ class PageIsolate:
         """Whether the worker is warmed up and alive."""
         return self._worker is not None and self._ready.done()
 
-    def grown_bytes(self) -> int | None:
+    def growth_bytes(self) -> int | None:
         """Returns None, because a browser does not report memory use. The engine has its own limit."""
         return None
 
@@ -75,7 +75,7 @@ class PageIsolate:
         """Returns None, because a browser does not report processor time."""
         return None
 
-    async def most_grown_bytes(self) -> int:
+    async def peak_growth_bytes(self) -> int:
         """Returns 0, because a browser does not report memory use."""
         return 0
 
@@ -94,14 +94,14 @@ class PageIsolate:
     async def drained(self) -> None:
         """Returns immediately, because the browser buffers the bytes."""
 
-    def rest(self) -> None:
+    def detach(self) -> None:
         """Ignores output of the worker until the next job."""
         self._on_data = self._on_lost = None
         self._held = None
 
     def ignore_output(self) -> None:
         """Ignores all later output of the worker."""
-        self.rest()
+        self.detach()
 
     def lower(self, *, aside: bool) -> None:
         """Does nothing, because a page cannot control the scheduling of workers."""
@@ -115,9 +115,9 @@ class PageIsolate:
         """Delivers the buffered output."""
         held, self._held = self._held or [], None
         for data in held:
-            self._hear(data)
+            self._handle(data)
 
-    async def died(self, timeout_s: float = 5.0) -> tuple[Exit, str]:  # noqa: ARG002 - same as `Isolate`
+    async def wait_for_exit(self, timeout_s: float = 5.0) -> tuple[Exit, str]:  # noqa: ARG002 - same as `Isolate`
         """Returns the exit result of a failed worker."""
         return Exit(None, reason="the worker failed"), ""
 
@@ -129,14 +129,14 @@ class PageIsolate:
         for proxy in self._proxies:
             proxy.destroy()
         self._proxies = []
-        self.rest()
+        self.detach()
         if not self._ready.done():
             self._ready.cancel()
 
-    def _heard(self, event: Any) -> None:
-        self._hear(event.data.to_bytes())
+    def _on_message(self, event: Any) -> None:
+        self._handle(event.data.to_bytes())
 
-    def _hear(self, data: bytes) -> None:
+    def _handle(self, data: bytes) -> None:
         if not self._ready.done():
             if data == READY:
                 self._ready.set_result(None)

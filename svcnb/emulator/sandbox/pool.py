@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from svcnb.emulator.platform.reachable import Reachable
-from svcnb.emulator.sandbox.isolate import Isolate, ProcessorUse, StartFailed, shares_of_processor
+from svcnb.emulator.sandbox.isolate import Isolate, ProcessorUse, StartFailed, processor_fractions
 from svcnb.emulator.sandbox.process import ProcessHost
 from svcnb.emulator.sandbox.protocol import EngineUnavailable
 from svcnb.emulator.sandbox.scheduler import Shares
@@ -23,11 +23,11 @@ _FAILURES_TO_OPEN = 5
 _ANSWER_S = 2.0  # a working spawner responds to a ping within milliseconds
 _OPEN_S = 60.0  # docs/service/runtime.md#processes-and-caches
 _GROWTH = 4
-_CALM_S = 30.0
+_SHRINK_AFTER_S = 30.0
 _HEAD_START_S = 0.01
 _WARMING_S = 0.08  # processor time that a spare uses before its first job
 # Wait of a run before another process starts. If an earlier run ends within this time, the run uses its process.
-_PATIENCE_S = 0.05
+_QUEUE_CHECK_S = 0.05
 # If processes are ready to run for more than this fraction of the time, the processor limits them, and more processes
 # do not help.
 _WORKING = 0.5
@@ -87,7 +87,7 @@ class Pool:
         self._lent: set[Isolate] = set()
         self._returned = 0
         self._stalled = 0
-        self._patience: asyncio.TimerHandle | None = None
+        self._queue_check: asyncio.TimerHandle | None = None
         self._reserve = min(1, spares - 1)
         self._shares = shares
         self._runs_of = runs_of
@@ -100,7 +100,7 @@ class Pool:
         self._open_until = 0.0
         self._last_low = self._last_used = 0.0
         self._refill: asyncio.TimerHandle | None = None
-        self._calm: asyncio.TimerHandle | None = None
+        self._shrink_timer: asyncio.TimerHandle | None = None
         self._stopped = True
         self._reachable = Reachable(self._host_answers, clock=clock)
         self.started = 0
@@ -146,10 +146,10 @@ class Pool:
     async def stop(self) -> None:
         """Stops all spare processes. In waiting callers, `take` raises `EngineUnavailable`."""
         self._stopped = True
-        for timer in (self._calm, self._refill, self._patience):
+        for timer in (self._shrink_timer, self._refill, self._queue_check):
             if timer is not None:
                 timer.cancel()
-        self._calm = self._refill = self._patience = None
+        self._shrink_timer = self._refill = self._queue_check = None
         self._refuse_waiting("the engine was stopped")
         await self._reachable.close()
         for task in list(self._starting):
@@ -175,14 +175,14 @@ class Pool:
         self._last_used = self._clock()
         was_idle = self._target < self._base
         self._target = max(self._target, self._base)
-        self._bury_dead()
-        if self._may_take(account):
+        self._remove_ended()
+        if self._can_serve(account):
             return self._hand_out(account)
         place: asyncio.Future[Isolate] = asyncio.get_running_loop().create_future()
         entry = _Waiting(account, place, self._clock())
         self._waiting.append(entry)
         if self._reuse:
-            self._look_at_waiting_later()
+            self._schedule_queue_check()
         elif not was_idle:
             self._grow()
         self._fill()
@@ -190,7 +190,7 @@ class Pool:
             return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled() and place.exception() is None:
-                self._take_back(place.result())
+                self._return_unused(place.result())
             raise
         finally:
             if entry in self._waiting:
@@ -206,15 +206,15 @@ class Pool:
         self._lent.discard(isolate)
         self._returned += 1
         if again and isolate.usable and not self._stopped:
-            isolate.rest()
+            isolate.detach()
             self._ready.append(isolate)
             self._serve()
-            self._settle_later()
+            self._schedule_shrink()
         else:
             isolate.close()
         self._fill()
 
-    def _take_back(self, isolate: Isolate) -> None:
+    def _return_unused(self, isolate: Isolate) -> None:
         """Puts back an unused isolate after a cancellation of its caller."""
         self._lent.discard(isolate)
         if isolate.usable and not self._stopped:
@@ -224,11 +224,11 @@ class Pool:
             isolate.close()
         self._fill()
 
-    def _may_take(self, account: str) -> bool:
+    def _can_serve(self, account: str) -> bool:
         ready = len(self._ready)
         if ready == 0 or ready > self._reserve:
             return ready > 0
-        return not self._shares.greedy(account) and (self._runs_of(account) <= 1 or not self._shares.contested)
+        return not self._shares.exceeds_average(account) and (self._runs_of(account) <= 1 or not self._shares.is_shared)
 
     def _hand_out(self, account: str) -> Isolate:
         isolate = self._ready.popleft()
@@ -246,29 +246,29 @@ class Pool:
         self._last_low = self._clock()
         self._target = min(self._target + 1, self._base * _GROWTH)
 
-    def _look_at_waiting_later(self) -> None:
-        if self._patience is None and self._waiting and not self._stopped:
+    def _schedule_queue_check(self) -> None:
+        if self._queue_check is None and self._waiting and not self._stopped:
             before = {isolate: isolate.processor() for isolate in self._lent}
-            self._patience = asyncio.get_running_loop().call_later(
-                _PATIENCE_S, self._look_at_waiting, self._clock(), self._returned, before
+            self._queue_check = asyncio.get_running_loop().call_later(
+                _QUEUE_CHECK_S, self._check_queue, self._clock(), self._returned, before
             )
 
-    def _look_at_waiting(self, at: float, returned: int, before: dict[Isolate, ProcessorUse | None]) -> None:
+    def _check_queue(self, at: float, returned: int, before: dict[Isolate, ProcessorUse | None]) -> None:
         """Starts another process if a run has waited for a long time and another process can help."""
-        self._patience = None
+        self._queue_check = None
         now = self._clock()
         self._stalled = self._stalled + 1 if before and self._returned == returned else 0
-        if self._waiting and now - self._waiting[0].since >= _PATIENCE_S:
-            used, wanted = shares_of_processor(before, now - at)
+        if self._waiting and now - self._waiting[0].since >= _QUEUE_CHECK_S:
+            used, wanted = processor_fractions(before, now - at)
             # A starting process delays the others. If this check is late, the processor is too busy.
-            is_waiting = wanted < _WORKING and not self._starting and now - at < 2 * _PATIENCE_S
+            is_waiting = wanted < _WORKING and not self._starting and now - at < 2 * _QUEUE_CHECK_S
             is_long = self._stalled > 0 and (used > _WORKING or self._stalled >= _STALLS)
             if is_waiting or is_long:
                 self._grow()
                 self._fill()
-        self._look_at_waiting_later()
+        self._schedule_queue_check()
 
-    def _bury_dead(self) -> None:
+    def _remove_ended(self) -> None:
         for isolate in [isolate for isolate in self._ready if not isolate.usable]:
             self._ready.remove(isolate)
             isolate.close()
@@ -286,24 +286,24 @@ class Pool:
             self._refill = None
         if self._stopped or self._clock() < self._open_until:
             return
-        no_hurry = self._is_no_hurry()
+        can_wait = self._can_wait()
         # The first process writes the code cache, so that later processes start in half the time. Simultaneous
         # processes would also have to compile the code.
-        at_once = 1 if no_hurry or not self.started else self._max_starting
+        at_once = 1 if can_wait or not self.started else self._max_starting
         needed = 0 if self._reuse else len(self._waiting)
         wanted = self._target + needed - len(self._lent) - len(self._ready) - len(self._starting)
         for _ in range(min(wanted, at_once - len(self._starting))):
-            task = asyncio.ensure_future(self._add(aside=no_hurry))
+            task = asyncio.ensure_future(self._add(aside=can_wait))
             self._starting.add(task)
             task.add_done_callback(self._added)
 
-    def _is_no_hurry(self) -> bool:
+    def _can_wait(self) -> bool:
         """Returns whether only accounts with clearly above-average use need spares, so that a start can wait."""
-        if not self._shares.contested:
+        if not self._shares.is_shared:
             return False
-        return (
-            all(self._shares.greedy(waiting.account) for waiting in self._waiting) if self._waiting else self.ready > 0
-        )
+        if not self._waiting:
+            return self.ready > 0
+        return all(self._shares.exceeds_average(waiting.account) for waiting in self._waiting)
 
     async def _add(self, *, aside: bool) -> None:
         async with self._creation:
@@ -329,7 +329,7 @@ class Pool:
             entry = min(self._waiting, key=lambda waiting: self._shares.of(waiting.account))
             account, place, _ = entry
             if not place.done():
-                if not self._may_take(account):
+                if not self._can_serve(account):
                     return
                 place.set_result(self._hand_out(account))
             self._waiting.remove(entry)
@@ -342,7 +342,7 @@ class Pool:
             if not isinstance(error, (StartFailed, OSError)):
                 _LOG.error("an isolate could not be started", exc_info=error)
             self._failed(str(error))
-        self._settle_later()
+        self._schedule_shrink()
         self._fill()
 
     def _failed(self, text: str) -> None:
@@ -371,30 +371,30 @@ class Pool:
             self._failed("the process that starts isolates was lost")
             self._fill()
 
-    def _settle_later(self) -> None:
-        if self._calm is not None:
+    def _schedule_shrink(self) -> None:
+        if self._shrink_timer is not None:
             return
         # The target decreased during the start, so the pool no longer needs this isolate.
         if self._target > self._idle or len(self._ready) + len(self._lent) > self._target:
-            wait_s = _CALM_S
+            wait_s = _SHRINK_AFTER_S
         elif self._rest_s is not None and self._target:
-            wait_s = max(_CALM_S, self._last_used + self._rest_s - self._clock())
+            wait_s = max(_SHRINK_AFTER_S, self._last_used + self._rest_s - self._clock())
         else:
             return
-        self._calm = asyncio.get_running_loop().call_later(wait_s, self._settle)
+        self._shrink_timer = asyncio.get_running_loop().call_later(wait_s, self._shrink)
 
-    def _settle(self) -> None:
-        self._calm = None
+    def _shrink(self) -> None:
+        self._shrink_timer = None
         now = self._clock()
-        if now - self._last_low >= _CALM_S:
+        if now - self._last_low >= _SHRINK_AFTER_S:
             self._target = min(self._target, self._needed(now - self._last_used))
             while self._ready and len(self._ready) + len(self._lent) > self._target:
                 self._ready.pop().close()
             if self._target == 0 and self._host is not None:
-                self._host.rest()
-        self._settle_later()
+                self._host.stop_template()
+        self._schedule_shrink()
 
     def _needed(self, unused_s: float) -> int:
-        if unused_s < _CALM_S or self._lent:
+        if unused_s < _SHRINK_AFTER_S or self._lent:
             return self._base
         return 0 if self._rest_s is not None and unused_s >= self._rest_s else self._idle

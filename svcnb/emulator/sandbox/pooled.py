@@ -25,7 +25,7 @@ STATIC = Path(__file__).with_name("static")
 
 # Deno maps a data segment of about 750 MiB before it runs any code (measured with version 2.9.8).
 DENO_DATA_MIB = 772
-_LOOK_S = 0.03
+_MONITOR_S = 0.03
 # Deno needs no lock file, because it loads no external code. It reads only the bundle, and --no-remote, --no-npm and
 # --cached-only reject all https:, jsr: and npm: modules.
 FLAGS = (
@@ -95,7 +95,7 @@ class PooledEngine(ABC):
             rest_s=rest_s,
         )
         self._sessions: set[Session] = set()
-        self._watch: asyncio.Task[None] | None = None
+        self._monitor: asyncio.Task[None] | None = None
         self._stopped = True
 
     _brief_s: float
@@ -134,10 +134,10 @@ class PooledEngine(ABC):
     async def stop(self) -> None:
         """Stops all processes. Running actions end with the error kind ``host``."""
         self._stopped = True
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.gather(self._watch, return_exceptions=True)
-            self._watch = None
+        if self._monitor is not None:
+            self._monitor.cancel()
+            await asyncio.gather(self._monitor, return_exceptions=True)
+            self._monitor = None
         await self._pool.stop()
 
     async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
@@ -145,7 +145,7 @@ class PooledEngine(ABC):
         if self._stopped:
             raise EngineUnavailable("the engine is not running")
         if is_blank(source):
-            return nothing_to_do(self._name)
+            return blank_outcome(self._name)
         came = time.monotonic()
         async with self._slots.hold(host.account):
             return await self._run(source, params, limits, host, came)
@@ -171,35 +171,35 @@ class PooledEngine(ABC):
         outcome = None
         session = self._session(isolate, host, limits)
         try:
-            if self._shares.greedy(host.account):
+            if self._shares.exceeds_average(host.account):
                 if self._reuse:
-                    isolate.step_aside()  # until the end of its run, because a higher niceness is permanent
+                    isolate.leave_reserved_cores()  # until the end of its run, because a higher niceness is permanent
                 else:
                     session.lower_priority(aside=True)
             await session.begin(source, params)
             # The isolate is already working while the following code runs.
             self._sessions.add(session)
-            self._look_after()
+            self._start_monitor()
             outcome = await session.end(waited_s)
             return outcome
         finally:
             self._sessions.discard(session)
             self._end(isolate, session, outcome)
 
-    def _look_after(self) -> None:
-        if self._watch is None or self._watch.done():
-            self._watch = asyncio.ensure_future(self._look_at_sessions())
+    def _start_monitor(self) -> None:
+        if self._monitor is None or self._monitor.done():
+            self._monitor = asyncio.ensure_future(self._monitor_sessions())
 
-    async def _look_at_sessions(self) -> None:
+    async def _monitor_sessions(self) -> None:
         # V8 limits only the heap. This check also includes memory outside the heap, such as large buffers.
         while self._sessions:
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_MONITOR_S)
             for session in list(self._sessions):
-                self._shares.add(session.account, _LOOK_S)
+                self._shares.add(session.account, _MONITOR_S)
                 session.check_memory()
                 session.check_processor()
                 if session.elapsed_s > self._brief_s:
-                    session.lower_priority(aside=self._shares.greedy(session.account))
+                    session.lower_priority(aside=self._shares.exceeds_average(session.account))
 
     async def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         bundles = await asyncio.to_thread(self._read_bundles)
@@ -235,7 +235,7 @@ def is_blank(source: str) -> bool:
     return not source.strip("".join(_BLANK))
 
 
-def nothing_to_do(engine: str) -> Outcome:
+def blank_outcome(engine: str) -> Outcome:
     """Returns the successful outcome of a source that contains only ASCII whitespace.
 
     Source: docs/service/runtime.md#calling-main.

@@ -184,22 +184,22 @@ class ProcessHost:
         """
         self._order("lower", process, aside=aside)
 
-    def bring_near(self, process: Process) -> None:
+    def move_to_reserved_cores(self, process: Process) -> None:
         """Moves the main thread of a process to the reserved cores, where it wakes without delay."""
         self._order("near", process)
 
-    def step_aside(self, process: Process) -> None:
-        """Moves a process off the reserved cores until a call of `bring_back`."""
+    def leave_reserved_cores(self, process: Process) -> None:
+        """Moves a process off the reserved cores until a call of `allow_all_cores`."""
         self._order("off", process)
 
-    def bring_back(self, process: Process) -> None:
+    def allow_all_cores(self, process: Process) -> None:
         """Allows a process to use all cores again."""
         self._order("back", process)
 
-    def rest(self) -> None:
+    def stop_template(self) -> None:
         """Stops the template process, if any. The spawner starts a new one when runs need many processes again."""
         with contextlib.suppress(OSError):
-            self._send({"rest": True})
+            self._send({"stop_template": True})
 
     async def answers(self, timeout_s: float) -> bool:
         """Returns whether the spawner responds to a ping.
@@ -258,7 +258,7 @@ class ProcessHost:
             return
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
-            self._hear(json.loads(line))
+            self._handle(json.loads(line))
 
     def _lose(self) -> None:
         """Handles an unexpected exit of the spawner."""
@@ -284,7 +284,7 @@ class ProcessHost:
                 with contextlib.suppress(OSError):
                     os.kill(process.pid, signal.SIGKILL)
 
-    def _hear(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         if "spawned" in message:
             if (process := self._processes.get(message["spawned"])) is not None:
                 process.begin(message["pid"], is_copy=message["copy"])

@@ -79,9 +79,9 @@ class Recording:
                     f"{VERSION}: record the responses again"
                 )
             for exchange in content["exchanges"]:
-                self._remember(exchange)
+                self._add_recorded(exchange)
                 if not must_exist:
-                    self._keep(_text(exchange))
+                    self._append(_text(exchange))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, RecordingError):
                 raise
@@ -115,7 +115,7 @@ class Recording:
                 f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes. Use "
                 "another file"
             )
-        self._keep(_text(_exchange(request, response)))
+        self._append(_text(_exchange(request, response)))
         try:
             replace_file(self.path, _HEAD + ",\n".join(self._texts) + _TAIL)
         except OSError as error:
@@ -123,11 +123,11 @@ class Recording:
                 f"the recording {self.path} cannot be written ({error.strerror}): use a file in a writable folder"
             ) from None
 
-    def _keep(self, text: str) -> None:
+    def _append(self, text: str) -> None:
         self._chars += len(text)
         self._texts.append(text)
 
-    def _remember(self, exchange: dict[str, Any]) -> None:
+    def _add_recorded(self, exchange: dict[str, Any]) -> None:
         asked, answered = exchange["request"], exchange["response"]
         request = FetchRequest(asked["method"], asked["url"], body=_body(asked))
         response = FetchResponse(

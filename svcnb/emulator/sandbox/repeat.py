@@ -75,7 +75,7 @@ class RepeatableHost:
         self._elapsed_s = 0.0
         self._lost_its_way = False
         self._kept_bytes = 0
-        self._forgets = False
+        self._discards = False
         self._held: list[Callable[[], None]] = []
         self._order = AnswerOrder()
 
@@ -180,7 +180,7 @@ class RepeatableHost:
         finally:
             if entry.work.done():
                 self._order.answered(entry)
-                self._forget(entry)
+                self._discard(entry)
             del entry  # an error of the operation keeps a reference to this frame
         if isinstance(answer, FetchResponse):
             answer = await with_ids(answer, ids)
@@ -197,7 +197,7 @@ class RepeatableHost:
             if self._lost_its_way:
                 raise OperationRefused(DIVERGED_TEXT)
         entry = _Entry(asked, asyncio.ensure_future(ask()))
-        entry.work.add_done_callback(_look_at)
+        entry.work.add_done_callback(_mark_retrieved)
         self._entries.append(entry)
         self._note(_ENTRY_BYTES + sum(map(_size, asked)))
         return entry
@@ -206,13 +206,13 @@ class RepeatableHost:
         """Counts the bytes that this host stores for a repeated run."""
         self._kept_bytes += size
         if self._left is None and self._kept_bytes > MAX_REPEATABLE_BYTES:
-            self._forgets = True
+            self._discards = True
             for entry in [entry for entry in self._entries if entry.work.done()]:
-                self._forget(entry)
+                self._discard(entry)
 
-    def _forget(self, entry: _Entry) -> None:
+    def _discard(self, entry: _Entry) -> None:
         """Discards a completed operation if this host stores too many bytes."""
-        if not self._forgets or entry not in self._entries:
+        if not self._discards or entry not in self._entries:
             return
         self._entries.remove(entry)
         self._held += entry.held  # the caller may no longer exist
@@ -257,7 +257,7 @@ def _size(value: object) -> int:
     return 0
 
 
-def _look_at(work: asyncio.Future[object]) -> None:
+def _mark_retrieved(work: asyncio.Future[object]) -> None:
     """Marks the error of a future as retrieved. Otherwise, asyncio logs the error if no caller waits for the future."""
     if not work.cancelled():
         work.exception()

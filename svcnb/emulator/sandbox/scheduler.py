@@ -8,7 +8,7 @@ from collections.abc import Callable
 from svcnb.emulator.platform.fair_limit import FairLimit
 
 _HALF_LIFE_S = 2.0
-_FORGOTTEN = 0.005
+_NEGLIGIBLE = 0.005
 _CLEARLY = 1.25
 _PART_FOR_OTHERS = 4
 _PART_FOR_NEWCOMERS = 8
@@ -41,7 +41,7 @@ class Shares:
         """Returns the recent use of an account, for comparison with other accounts."""
         return self._used.get(account, 0.0)
 
-    def greedy(self, account: str) -> bool:
+    def exceeds_average(self, account: str) -> bool:
         """Returns whether an account has used clearly more than the average of the other accounts.
 
         The result is always False for a single account.
@@ -51,7 +51,7 @@ class Shares:
         return bool(others) and self.of(account) > _CLEARLY * sum(others) / len(others)
 
     @property
-    def contested(self) -> bool:
+    def is_shared(self) -> bool:
         """Whether more than one account has recent use."""
         self._age()
         return len(self._used) > 1
@@ -60,7 +60,7 @@ class Shares:
         now = self._clock()
         left = 0.5 ** ((now - self._as_of) / _HALF_LIFE_S)
         self._as_of = now
-        self._used = {account: kept for account, used in self._used.items() if (kept := used * left) > _FORGOTTEN}
+        self._used = {account: rest for account, used in self._used.items() if (rest := used * left) > _NEGLIGIBLE}
 
 
 def slots(count: int) -> FairLimit:

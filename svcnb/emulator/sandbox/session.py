@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # Number of frames to process in one iteration of the event loop, so that many frames do not delay other tasks.
 _AT_ONCE = 8
 # Ids of the service's own tasks in `_calls`. The ids of an isolate's calls start at 1.
-_AUTOPSY, _FUNDS, _LAST_LOOK, _PARSING, _ENDING = -1, -2, -3, -4, -5
+_LOST, _FUNDS, _MEMORY_CHECK, _PARSING, _ENDING = -1, -2, -3, -4, -5
 _MAX_ERROR_CHARS, _MAX_TRAP_CHARS = 70_000, 200
 # Only the bootstrap script has the secret, so these errors indicate a defect or a sandbox escape. In both cases, the
 # isolate gets no response.
@@ -83,7 +83,7 @@ class Session:
         self._grace_s = grace_s
         self._alone = alone
         # The system may not have reclaimed the memory of an earlier run yet. This memory does not belong to this run.
-        self._found_bytes = 0 if alone else isolate.grown_bytes() or 0
+        self._found_bytes = 0 if alone else isolate.growth_bytes() or 0
         self._used_before_s: float | None = None
         self.answered = False
         # Tasks start when a frame arrives, and use this context to work for the account of the run.
@@ -94,10 +94,10 @@ class Session:
         self._log_bytes = 0
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._in_flight_bytes = 0
-        self._held_back = False
+        self._is_paused = False
         self._more: asyncio.Handle | None = None
         self.lowered = False
-        self._next_look: asyncio.TimerHandle | None = None
+        self._credit_check: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._operations = Operations(host, limits, trace, self._finished.done)
 
@@ -122,12 +122,12 @@ class Session:
         """
         deadline = asyncio.get_running_loop().call_later(self._limits.timeout_ms / 1000 + self._grace_s, self.time_out)
         self._trace.add("start", took_ms=round(waited_s * 1000, 3))
-        self._look_at_funds_later()
+        self._schedule_credit_check()
         try:
             return await self._finished
         finally:
             deadline.cancel()
-            for later in (self._next_look, self._more):
+            for later in (self._credit_check, self._more):
                 if later is not None:
                     later.cancel()  # another run can use the isolate by then
             for task in self._calls.values():
@@ -163,7 +163,7 @@ class Session:
 
     def check_memory(self) -> None:
         """Stops the run if the isolate uses more memory than allowed."""
-        if self._is_too_much(self._isolate.grown_bytes()):
+        if self._exceeds_memory(self._isolate.growth_bytes()):
             self._fail("memory", memory_text(self._limits))
 
     def check_processor(self) -> None:
@@ -176,21 +176,21 @@ class Session:
         if self._used_before_s is None:
             self._used_before_s = use.used_s
         elif (use.used_s - self._used_before_s) * 1000 > _STUCK * self._busy_ms:
-            self._hear_failure("trap", "long work")
+            self._handle_failure("trap", "long work")
 
-    def _is_too_much(self, grown_bytes: int | None) -> bool:
+    def _exceeds_memory(self, growth_bytes: int | None) -> bool:
         most = max(self._limits.memory_limit_mb * 2**20, self._found_bytes) + _MEMORY_SLACK
-        return grown_bytes is not None and grown_bytes > most
+        return growth_bytes is not None and growth_bytes > most
 
-    def _look_at_funds_later(self) -> None:
+    def _schedule_credit_check(self) -> None:
         if (meter := self._host.meter) is not None:
-            self._next_look = asyncio.get_running_loop().call_later(
+            self._credit_check = asyncio.get_running_loop().call_later(
                 meter.every_s, lambda: self._do(_FUNDS, self._end_unless_paid(meter))
             )
 
     async def _end_unless_paid(self, meter: Meter) -> None:
         if await meter.lasts(self._trace.elapsed_s):
-            self._look_at_funds_later()
+            self._schedule_credit_check()
         elif not self.answered:
             self._fail("funds", FUNDS_TEXT)
 
@@ -218,23 +218,23 @@ class Session:
                 if self._finished.done() or self.answered:
                     return
                 if len(frame.text) > LARGE_BYTES:
-                    self._do(_PARSING, self._hear_large(frame))
+                    self._do(_PARSING, self._handle_large(frame))
                 else:
-                    self._hear(frame.body(), frame)
+                    self._handle(frame.body(), frame)
                 if heard == _AT_ONCE or self._is_occupied:
-                    self._hold_back()
+                    self._pause_input()
                     return
         except _NOT_OF_THE_BOOTSTRAP:
             self._fail("host", HOST_LOST_TEXT)
             return
-        if self._held_back:
-            self._held_back = False
+        if self._is_paused:
+            self._is_paused = False
             self._isolate.resume()
 
-    async def _hear_large(self, frame: Frame) -> None:
+    async def _handle_large(self, frame: Frame) -> None:
         """Parses a long text outside the event loop. Later frames wait, to preserve the order."""
         try:
-            self._hear(await offload(frame.body), frame)
+            self._handle(await offload(frame.body), frame)
         except _NOT_OF_THE_BOOTSTRAP:
             self._fail("host", HOST_LOST_TEXT)
 
@@ -253,7 +253,7 @@ class Session:
     def _done(self, number: int, size: int) -> None:
         del self._calls[number]
         self._in_flight_bytes -= size
-        self._go_on_soon()
+        self._continue_soon()
 
     @property
     def _is_occupied(self) -> bool:
@@ -261,27 +261,27 @@ class Session:
         full = len(self._calls) >= MAX_PENDING_OPERATIONS or self._in_flight_bytes >= MAX_PENDING_OPERATION_BYTES
         return full or _PARSING in self._calls
 
-    def _hold_back(self) -> None:
+    def _pause_input(self) -> None:
         """Stops reading, and processes the buffered frames a few at a time."""
-        if not self._held_back:
-            self._held_back = True
+        if not self._is_paused:
+            self._is_paused = True
             self._isolate.pause()
-        self._go_on_soon()
+        self._continue_soon()
 
-    def _go_on_soon(self) -> None:
-        if self._held_back and not self._finished.done() and self._more is None and not self._is_occupied:
-            self._more = asyncio.get_running_loop().call_soon(self._go_on)
+    def _continue_soon(self) -> None:
+        if self._is_paused and not self._finished.done() and self._more is None and not self._is_occupied:
+            self._more = asyncio.get_running_loop().call_soon(self._continue)
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         self._more = None
         self._receive(b"")
 
-    def _hear(self, body: dict[str, Any], frame: Frame) -> None:
+    def _handle(self, body: dict[str, Any], frame: Frame) -> None:
         kind = body["kind"]
         if kind == "end":
-            self._hear_end(body, frame.blob)
+            self._handle_end(body, frame.blob)
         elif kind == "log":
-            self._hear_log(str(body["text"]))
+            self._handle_log(str(body["text"]))
         elif kind == "cancel":
             call_id = int(body["id"])
             if call_id > 0 and (task := self._calls.get(call_id)) is not None:
@@ -297,7 +297,7 @@ class Session:
             work = self._answer(str(kind), call_id, body, frame.blob)
             self._do(call_id, work, len(frame.text) + len(frame.blob))
 
-    def _hear_log(self, text: str) -> None:
+    def _handle_log(self, text: str) -> None:
         size = len(text.encode(errors="replace"))
         if self._log_bytes + size > self._limits.max_console_log_length:
             return  # the bootstrap script never sends such a line
@@ -305,10 +305,10 @@ class Session:
         self._logs.append(text)
         self._trace.add("console", bytes=size)
 
-    def _hear_end(self, body: dict[str, Any], blob: bytes) -> None:
+    def _handle_end(self, body: dict[str, Any], blob: bytes) -> None:
         self.answered = True
         if body["ok"] is not True:
-            self._hear_failure(body["error_kind"], str(body["text"])[:_MAX_ERROR_CHARS])
+            self._handle_failure(body["error_kind"], str(body["text"])[:_MAX_ERROR_CHARS])
             return
         if len(blob) > self._limits.max_response_length:
             most = self._limits.max_response_length
@@ -322,7 +322,7 @@ class Session:
     async def _finish_with_large(self, blob: bytes) -> None:
         self._finish(await offload(response_value, blob))
 
-    def _hear_failure(self, kind: object, text: str) -> None:
+    def _handle_failure(self, kind: object, text: str) -> None:
         if kind == "timeout":
             self._fail("timeout", timeout_text(self._limits))
         elif kind == "memory":
@@ -333,11 +333,11 @@ class Session:
         elif kind == "syntax" or not self._alone:
             self._fail("syntax" if kind == "syntax" else "throw", text)
         else:
-            self._do(_LAST_LOOK, self._fail_as_thrown(text))
+            self._do(_MEMORY_CHECK, self._fail_as_thrown(text))
 
     async def _fail_as_thrown(self, text: str) -> None:
         """Checks the memory once more, because the run may have used all memory since the last check."""
-        if self._is_too_much(await self._isolate.most_grown_bytes()):
+        if self._exceeds_memory(await self._isolate.peak_growth_bytes()):
             self._fail("memory", memory_text(self._limits))
         else:
             self._fail("throw", text)
@@ -369,11 +369,11 @@ class Session:
 
     def _lost(self) -> None:
         if not self._finished.done() and not self.answered:
-            self._do(_AUTOPSY, self._autopsy())
+            self._do(_LOST, self._fail_as_lost())
 
-    async def _autopsy(self) -> None:
-        how, last_words = await self._isolate.died()
-        if OUT_OF_MEMORY.search(last_words):
+    async def _fail_as_lost(self) -> None:
+        how, stderr_end = await self._isolate.wait_for_exit()
+        if OUT_OF_MEMORY.search(stderr_end):
             self._fail("memory", memory_text(self._limits))
         else:
             self._trace.add("lost", status=how.status)

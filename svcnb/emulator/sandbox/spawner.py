@@ -16,7 +16,7 @@ Both sides send JSON messages, one per line:
     in   {"near": token}                                 moves the main thread to the reserved cores
     in   {"off": token}  |  {"back": token}              moves the process off the reserved cores, or to all cores
     in   {"lower": token, "aside"}                       lowers the priority; aside: also leave the reserved cores
-    in   {"rest": true}                                  stops the template until many processes start again
+    in   {"stop_template": true}                         stops the template until many processes start again
     in   {"ping": number}                                checks that the spawner responds
     out  {"pong": number}
     out  {"spawned": token, "pid", "copy"}  |  {"failed": token, "error"}
@@ -132,7 +132,7 @@ class Spawner:
                     os.read(wake_out, 4096)
                     self._reap()
                 if self._template is not None and self._template.connection.fileno() in readable:
-                    self._hear_template(self._template)
+                    self._handle_template(self._template)
                 if self._control.fileno() in readable and not self._receive():
                     return
         except (BrokenPipeError, ConnectionResetError):
@@ -148,17 +148,17 @@ class Spawner:
         self._buffer += data
         *lines, self._buffer = self._buffer.split(b"\n")
         for line in lines:
-            self._obey(json.loads(line))
+            self._handle_order(json.loads(line))
         return True
 
-    def _obey(self, order: dict[str, Any]) -> None:
+    def _handle_order(self, order: dict[str, Any]) -> None:
         if "spawn" in order:
             self._spawn(order["spawn"], aside=order["aside"])
         elif "argv" in order:
             self._setup = order
         elif "ping" in order:
-            self._tell({"pong": order["ping"]})
-        elif "rest" in order:
+            self._send({"pong": order["ping"]})
+        elif "stop_template" in order:
             self._drop_template()
             self._spawned = 0
         else:
@@ -172,7 +172,7 @@ class Spawner:
         if what == "kill":
             _kill(pid)
         elif what == "near":
-            _bring(pid, self._kept)
+            _pin_main_thread(pid, self._kept)
         elif what == "off":
             _confine(pid, self._aside)
             self._owed.discard(pid)
@@ -203,7 +203,7 @@ class Spawner:
             answer = {"spawned": token, "pid": pid, "copy": is_copy}
         os.close(channel)
         os.close(errors)
-        self._tell(answer)
+        self._send(answer)
         self._spawned += 1
         if self._spawned >= _TEMPLATE_AFTER:
             self._start_template()
@@ -239,7 +239,7 @@ class Spawner:
             theirs.close()
             os.close(errors)
 
-    def _hear_template(self, template: Template) -> None:
+    def _handle_template(self, template: Template) -> None:
         """Handles the end of a template's warm-up, or its exit."""
         try:
             heard = template.connection.recv(1)
@@ -310,9 +310,9 @@ class Spawner:
             del self._pids[token]
             code = os.waitstatus_to_exitcode(status)
             held = usage.ru_maxrss * _RSS_UNIT
-            self._tell({"exited": token, "status": code, "cpu_s": usage.ru_utime + usage.ru_stime, "held": held})
+            self._send({"exited": token, "status": code, "cpu_s": usage.ru_utime + usage.ru_stime, "held": held})
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         self._control.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
 
     def _end(self) -> None:
@@ -372,7 +372,7 @@ def _confine(pid: int, cores: set[int]) -> None:
                 os.sched_setaffinity(int(thread), cores)
 
 
-def _bring(pid: int, cores: set[int]) -> None:
+def _pin_main_thread(pid: int, cores: set[int]) -> None:
     """Moves only the main thread of a process to the given cores."""
     if cores:
         with contextlib.suppress(OSError):

@@ -24,7 +24,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 NAME = "v8"
 BOOTSTRAP = STATIC / "engine.js"
 
-_FAREWELL_S = 0.02
+_END_S = 0.02
 # Initial size of the young generation, in MiB. It is sufficient to warm up a spare without garbage collection.
 _YOUNG_MIB = 4
 
@@ -95,7 +95,7 @@ class V8Engine(PooledEngine):
         """Stops all processes. Running actions end with the error kind ``host``."""
         self._stopped = True
         for isolate in list(self._ending):
-            self._bury(isolate)
+            self._close_ended(isolate)
         await super().stop()
 
     def _command(self, bootstrap: Path) -> list[str]:
@@ -117,7 +117,7 @@ class V8Engine(PooledEngine):
         }
 
     def _session(self, isolate: Isolate, host: Host, limits: ActionLimits) -> Session:
-        return Session(isolate, host, limits, Trace(NAME, isolate.grown_bytes), alone=True)
+        return Session(isolate, host, limits, Trace(NAME, isolate.growth_bytes), alone=True)
 
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:  # noqa: ARG002 - one run each
         # After a successful run, stop the process later. The stop takes time, and the service must send the response
@@ -126,8 +126,8 @@ class V8Engine(PooledEngine):
             isolate.close()
             return
         isolate.ignore_output()
-        self._ending[isolate] = asyncio.get_running_loop().call_later(_FAREWELL_S, self._bury, isolate)
+        self._ending[isolate] = asyncio.get_running_loop().call_later(_END_S, self._close_ended, isolate)
 
-    def _bury(self, isolate: Isolate) -> None:
+    def _close_ended(self, isolate: Isolate) -> None:
         self._ending.pop(isolate).cancel()
         isolate.close()

@@ -95,13 +95,13 @@ class ChainEvents(Scanner):
     async def _round(self) -> None:
         triggers = await self._store.run_long(self._watching)
         if not triggers:
-            await self._poke.wait()
+            await self._woken.wait()
             self._next_look = self._clock.now()
             return
         now = self._clock.now()
         self._next_look = min(self._next_look, now + self._interval_s)  # a user can set the clock back
         if self._next_look > now:
-            await self._timer.until(self._next_look, self._poke)
+            await self._timer.until(self._next_look, self._woken)
             return
         is_done = await self._poll(triggers)
         # After a clock jump, poll as often as if the time had passed normally, until a poll finds no new logs.
@@ -153,7 +153,7 @@ class ChainEvents(Scanner):
             lambda connection: _admit_logs(connection, batch, self._chain.name, self._clock.now())
         )
         if admitted:
-            self._wake(trigger.id)
+            self._wake_queue(trigger.id)
         return not complete or batch.last >= safe
 
     async def _is_reorganised(self, first: int, last_hash: str, head: int) -> bool:
@@ -187,10 +187,10 @@ class ChainEvents(Scanner):
 
 def _usable(logs: list[dict[str, Any]], topics: int) -> list[dict[str, Any]]:
     kept = [log for log in logs if not log.get("removed") and len(log["topics"]) >= topics]
-    return sorted(kept, key=_place)
+    return sorted(kept, key=_position)
 
 
-def _place(log: dict[str, Any]) -> tuple[int, int]:
+def _position(log: dict[str, Any]) -> tuple[int, int]:
     return int(log["blockNumber"], 16), int(log["logIndex"], 16)
 
 

@@ -40,7 +40,7 @@ from svcnb.emulator.triggers.store import (
     trim_runs,
 )
 from svcnb.emulator.triggers.timing import Timer
-from svcnb.emulator.triggers.transitions import Ended, claim, settle, settle_or_lose
+from svcnb.emulator.triggers.transitions import Ended, claim, settle, settle_or_fail
 from svcnb.protocol.limits import KEPT_TRIGGER_INPUT_BYTES, KEPT_TRIGGER_RUNS, RATE_WINDOW_S, RUN_RETRY_DELAYS_S
 
 _LOG = logging.getLogger(__name__)
@@ -211,13 +211,13 @@ class RunQueues:
                     await asyncio.sleep(_STORE_RETRY_S)
                     continue
                 _log(f"the runs of trigger {trigger_id} cannot continue", error)
-                if await self._rescue(trigger_id, ended, type(error).__name__):
+                if await self._end_failed(trigger_id, ended, type(error).__name__):
                     ended, pause_s = None, _STORE_RETRY_S
                 else:
                     await asyncio.sleep(pause_s)
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
-    async def _rescue(self, trigger_id: str, ended: Ended | None, problem: str) -> bool:
+    async def _end_failed(self, trigger_id: str, ended: Ended | None, problem: str) -> bool:
         """Ends a run after an unexpected error, so that the next one can begin.
 
         Args:
@@ -235,7 +235,7 @@ class RunQueues:
         else:
             # Use a separate transaction, because another statement of the failed transaction can be the cause.
             lost = Verdict("failed", error=NOT_KEPT.format(ended.verdict.status, problem))
-            work = partial(settle_or_lose, ended=ended, lost=lost, now=self._clock.now())
+            work = partial(settle_or_fail, ended=ended, lost=lost, now=self._clock.now())
         refused: Exception | None
         is_kept = True
         try:

@@ -118,12 +118,12 @@ async def listed(ask: Ask) -> Response:
 
 async def one(ask: Ask) -> Response:
     """Returns one trigger."""
-    return await _shown_trigger(ask, await _mine(ask))
+    return await _shown_trigger(ask, await _own_trigger(ask))
 
 
 async def change(ask: Ask) -> Response:
     """Changes a trigger. Absent and null fields stay unchanged. New code requires the usage key again."""
-    before = await _mine(ask)
+    before = await _own_trigger(ask)
     body: PatchTrigger = read(PatchTrigger, await ask.json())
     triggers = ask.triggers
     is_long = is_large(body) or store.trigger_chars(before) > LARGE_BYTES
@@ -155,13 +155,13 @@ async def remove(ask: Ask) -> Response:
     """Deletes a trigger and its runs. Returns 204 even if the trigger does not exist."""
     user, identifier = await ask.user(), ask.identifier()
     if await ask.triggers.store.run_long(lambda connection: store.delete_trigger(connection, identifier, user.id)):
-        ask.triggers.poke()
+        ask.triggers.wake()
     return Response(status_code=204)
 
 
 async def run_page(ask: Ask) -> Response:
     """Returns a page of a trigger's runs, newest first."""
-    trigger = await _mine(ask)
+    trigger = await _own_trigger(ask)
     query = ask.call.request.query_params
     limit = whole("limit", query.get("limit"), RUNS_PAGE_DEFAULT, 1, RUNS_PAGE_MAX)
     offset = whole("offset", query.get("offset"), 0, 0, _MAX_OFFSET)
@@ -173,7 +173,7 @@ async def run_page(ask: Ask) -> Response:
 
 async def test(ask: Ask) -> Response:
     """Starts a run with the given input, to test the action of a trigger of any kind."""
-    trigger = await _mine(ask)
+    trigger = await _own_trigger(ask)
     given = await ask.json()
     triggers = ask.triggers
     identifier = triggers.randomness.uuid4("trigger run")
@@ -213,7 +213,7 @@ async def revoke_all(ask: Ask) -> Response:
 # --- records to bodies and back -------------------------------------------------------------------------------------
 
 
-async def _mine(ask: Ask) -> TriggerRecord:
+async def _own_trigger(ask: Ask) -> TriggerRecord:
     user, identifier = await ask.user(), ask.identifier()
     found = await ask.triggers.store.run_long(lambda connection: store.find_trigger(connection, identifier, user.id))
     if found is None:

@@ -34,20 +34,20 @@ class Scanner(ABC):
         self._store = store
         self._clock = clock
         self._interval_s = interval_s
-        self._wake = wake
+        self._wake_queue = wake
         self._timer = Timer(clock)
-        self._poke = asyncio.Event()
+        self._woken = asyncio.Event()
         self._next_look = clock.now()
 
-    def poke(self) -> None:
+    def wake(self) -> None:
         """Wakes the scanner after the creation, change or deletion of a trigger."""
-        self._poke.set()
+        self._woken.set()
 
     async def run(self) -> None:
         """Scans until the task is cancelled."""
         self._next_look = self._clock.now()
         while True:
-            self._poke.clear()
+            self._woken.clear()
             try:
                 await self._round()
             except StoreUnavailable as error:
@@ -59,4 +59,4 @@ class Scanner(ABC):
 
     @abstractmethod
     async def _round(self) -> None:
-        """Scans if a scan is due, otherwise waits for the next scan or for `poke`."""
+        """Scans if a scan is due, otherwise waits for the next scan or for `wake`."""

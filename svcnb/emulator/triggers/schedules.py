@@ -42,7 +42,7 @@ class Schedules(Scanner):
         due = {trigger.id: _due(trigger) for trigger in triggers}
         scan = self._scan_for(min(due.values(), default=math.inf))
         if scan > now:
-            await self._timer.until(scan, self._poke)
+            await self._timer.until(scan, self._woken)
             return
         admitted = [await self._admit(trigger, scan) for trigger in triggers if due[trigger.id] <= scan]
         self._next_look = scan + self._interval_s
@@ -62,7 +62,7 @@ class Schedules(Scanner):
     async def _admit(self, trigger: TriggerRecord, scan: float) -> bool:
         done = await self._store.run(lambda connection: _admit_tick(connection, trigger.id, scan, self._clock.now()))
         if done:
-            self._wake(trigger.id)
+            self._wake_queue(trigger.id)
         return done
 
 

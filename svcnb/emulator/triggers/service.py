@@ -133,7 +133,7 @@ class Triggers:
             # start.
             await asyncio.sleep(_LOOK_S)
             looked = await self._look(self.queues.look)
-            self.poke()
+            self.wake()
 
     async def _look(self, look: Callable[[], Awaitable[None]]) -> bool:
         try:
@@ -159,18 +159,18 @@ class Triggers:
         self.posts_by_address.clear()
         self.posts_by_user.clear()
         await self.queues.restart()
-        self.poke()
+        self.wake()
 
     def changed(self, trigger: TriggerRecord) -> None:
         """Applies a new or changed trigger. Call this method after the commit."""
         if trigger.enabled:
             self.queues.wake(trigger.id)
-        self.poke()
+        self.wake()
 
-    def poke(self) -> None:
+    def wake(self) -> None:
         """Wakes the scanners after a possible change of schedules or watched events."""
         for watcher in self._watchers:
-            watcher.poke()
+            watcher.wake()
 
     async def place_now(self, trigger: TriggerRecord) -> dict[str, Any]:
         """Returns the columns for a chain_event trigger's position at the newest block, or no columns for other kinds.

@@ -23,25 +23,25 @@ class Timer:
         self._changed: set[asyncio.Event] = set()
         clock.on_change(self._wake)
 
-    async def until(self, moment: float, poke: asyncio.Event | None = None, *, since: float | None = None) -> bool:
+    async def until(self, moment: float, wake: asyncio.Event | None = None, *, since: float | None = None) -> bool:
         """Waits until the clock reaches a time.
 
         Args:
             moment: Time to wait for, in Unix seconds. Infinity waits forever.
-            poke: Event that ends the wait early.
+            wake: Event that ends the wait early.
             since: Time of the clock at which the caller chose ``moment``, in Unix seconds. None means now.
 
         Returns:
-            Whether the clock has reached the time. False after ``poke``, or if a user sets the clock back during the
+            Whether the clock has reached the time. False after ``wake``, or if a user sets the clock back during the
             wait.
         """
         self._loop = asyncio.get_running_loop()
         begun = self._clock.now() if since is None else since
-        event = poke or asyncio.Event()
+        event = wake or asyncio.Event()
         self._changed.add(event)
         try:
             while (left := moment - self._clock.now()) > 0:
-                if (poke is not None and poke.is_set()) or self._clock.now() < begun:
+                if (wake is not None and wake.is_set()) or self._clock.now() < begun:
                     return False
                 # Only a change moves a frozen clock. Event loops do not accept timers of several years.
                 timeout = None if self._clock.frozen else min(left, _LONGEST_WAIT_S)
@@ -50,7 +50,7 @@ class Timer:
                         await event.wait()
                 except TimeoutError:
                     continue
-                if poke is None:
+                if wake is None:
                     event.clear()
             return True
         finally:

@@ -21,7 +21,7 @@ class Ended:
     verdict: Verdict
 
 
-def settle_or_lose(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
+def settle_or_fail(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
     """Records the result of a run. If the database rejects the result, records ``lost`` instead and returns the error.
 
     Both writes use one transaction, because the cause of the error might no longer exist in a second transaction.

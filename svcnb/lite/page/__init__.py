@@ -48,17 +48,17 @@ _KEPT: Final = ("index.html", "api/contents/**/*.json", "files/**/*", "static/py
 
 
 class SiteNotBuilt(RuntimeError):
-    """Error for a failed build of the site. The message contains the end of the output."""
+    """The build of the site failed."""
 
 
 def complete(site: Path) -> None:
-    """Completes a site.
+    """Adds the policy, the offline cache, the note and the early start to a site.
 
     Args:
         site: Folder of the site that JupyterLite built.
 
     Raises:
-        SiteNotBuilt: The page has a different format than this version of JupyterLite produces.
+        SiteNotBuilt: A file of JupyterLite has an unexpected structure, for example in a different version.
     """
     (site / "index.html").write_text(_filled("index.html"), "utf-8")
     _start_early(site)

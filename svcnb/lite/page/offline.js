@@ -23,7 +23,7 @@ self.addEventListener("fetch", (event) => {
   event.respondWith(svcnbAnswer(event));
 });
 
-/** Requests under way, so that a file is fetched once although the page and the interpreter ask for it. */
+/** Downloads in progress. If the page and the interpreter request the same file, the file is downloaded only once. */
 const svcnbUnderWay = new Map();
 
 async function svcnbAnswer({ request }) {
@@ -38,7 +38,7 @@ async function svcnbAnswer({ request }) {
     svcnbUnderWay.set(request.url, svcnbKeep(cache, request.url).finally(() => svcnbUnderWay.delete(request.url)));
   }
   await svcnbUnderWay.get(request.url);
-  // A cache that is full or forbidden must not keep the page from its file.
+  // If the browser cannot write to the cache, download the file without the cache.
   return (await kept()) ?? svcnbFetch(request.url);
 }
 
@@ -54,8 +54,8 @@ async function svcnbDirect(url, found) {
 }
 
 /**
- * Streams a whole file into the cache, so that no reader that stops early cuts what the others get. Bytes that the service
- * worker holds itself would stay in memory, because its small heap is hardly ever collected.
+ * Downloads a complete file into the cache. If one request for the file ends early, other requests still receive the
+ * whole file. The file does not pass through the heap of the service worker, where garbage collection is very rare.
  */
 async function svcnbKeep(cache, url) {
   await cache.put(url, await svcnbFetch(url)).catch(() => undefined);
@@ -65,7 +65,7 @@ async function svcnbFetch(url) {
   const { body, status, statusText, headers: received } = await fetch(url);
   const headers = new Headers(received);
   headers.set("Content-Security-Policy", SVCNB_POLICY);
-  headers.delete("Content-Encoding"); // the body is decoded
+  headers.delete("Content-Encoding"); // the browser has already decompressed the body
   headers.delete("Content-Length");
   return new Response(body, { status, statusText, headers });
 }

@@ -6,7 +6,7 @@ import * as runtime from "./pyodide-runtime.mjs";
 
 export const version = runtime.version;
 
-// The notebook's folder comes last in the search path, because each look into it goes through the page, which is busy.
+// Search the notebook's folder last, because each access to this folder needs the main thread of the page, which is busy.
 const PREPARE = `
 import importlib, sys
 importlib.invalidate_caches()
@@ -48,7 +48,7 @@ async function decompress(url) {
   return new Uint8Array(await new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
 }
 
-/** Writes the files of the archive. The first line contains their sizes. Copies no bytes. */
+/** Writes the files of the archive, without a copy of their bytes. The archive's first line is JSON with their sizes. */
 function unpack(files, archive) {
   let end = archive.indexOf(10);
   const sizes = JSON.parse(new TextDecoder().decode(archive.subarray(0, end)));

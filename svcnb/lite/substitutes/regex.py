@@ -1,3 +1,3 @@
-"""Substitute for the library `regex`, which has no build for WebAssembly. It uses Python's own regular expressions."""
+"""Substitute for the library `regex`, which has no build for WebAssembly: Python's own regular expressions."""
 
 from re import *

@@ -1,4 +1,4 @@
-"""Substitute for tree-sitter, whose Python package has no build for WebAssembly. It uses the same parser from npm.
+"""Substitute for tree-sitter, whose Python package has no build for WebAssembly: the same parser from npm.
 
 The module reads a complete tree from the parser in one step. It contains only the classes that the linter uses.
 """
@@ -47,7 +47,7 @@ start"""
 
 
 class Node:
-    """Node of a syntax tree, with the names of the library's class."""
+    """Node of a syntax tree, with the same attribute names as the library's class."""
 
     def __init__(self, number: int, row: list, offsets: "list[int] | None", parent: "Node | None") -> None:
         kind, start, end, line, _, named, field, missing, error = row

@@ -15,7 +15,7 @@ class NewAccountRequest(Request):
     account_name: str = Field(description="Name of the account, which is public on chain.")
     account_description: str | None = Field("", description="Description of the account, which is public on chain.")
     email: str | None = Field(
-        None, description="E-mail address. If it is not empty, the service forwards it to the payment processor."
+        None, description="E-mail address, which the service forwards to the payment processor. Empty: no address."
     )
 
 
@@ -23,7 +23,7 @@ class NewAccountResponse(Response):
     """Response of ``new_account``. No other response contains the account key."""
 
     api_key: str = Field(
-        description="Account key, base64 of 32 bytes. Store it, because the service does not return it again.",
+        description="Account key, base64 of 32 bytes. Store the key, because the service does not return it again.",
         repr=False,
     )
     wallet_address: str = Field(description="Address of the Account Master Wallet, in lower case.")

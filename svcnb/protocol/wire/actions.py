@@ -19,7 +19,7 @@ class RunActionRequest(Request):
 
     code: str | None = Field(None, description="JavaScript source that defines main.")
     ipfs_id: str | None = Field(None, description="CID of a source that ran on this service before.")
-    js_params: Any = Field(None, description="Any JSON value. main receives it as its argument.")
+    js_params: Any = Field(None, description="Any JSON value. The function main receives this value as its argument.")
 
 
 class RunActionResponse(Response):

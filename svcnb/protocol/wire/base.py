@@ -40,5 +40,5 @@ class ErrorBody(Response):
 
     error: str = Field(description="Error code, for example unauthorized.")
     message: str = Field("", description="What is wrong, what was given and what is allowed.")
-    fix: str = Field("", description="How to fix it.")
+    fix: str = Field("", description="How to fix the problem.")
     docs_url: str = Field("", description="URL of the documentation of this error.")

@@ -10,7 +10,7 @@ from svcnb.protocol.wire.base import Request, Response
 class PublishableKeyResponse(Response):
     """Response of the endpoint that returns the settings of the payment processor."""
 
-    publishable_key: str = Field(description="Publishable key for the processor's client library. It starts with pk_.")
+    publishable_key: str = Field(description="Publishable key (pk_...) for the processor's client library.")
 
 
 class BalanceResponse(Response):
@@ -36,7 +36,7 @@ class CreatePaymentIntentResponse(Response):
     client_secret: str = Field(
         description="Secret that the processor's client library needs to confirm this payment.", repr=False
     )
-    payment_intent_id: str = Field(description="Id of the payment. It starts with pi_.")
+    payment_intent_id: str = Field(description="Id of the payment (pi_...).")
 
 
 class ConfirmPaymentRequest(Request):

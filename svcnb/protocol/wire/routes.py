@@ -35,7 +35,7 @@ class Route:
 
     @property
     def name(self) -> str:
-        """Returns the method and the path, separated by a space."""
+        """The method and the path, separated by a space."""
         return f"{self.method} {self.path}"
 
 

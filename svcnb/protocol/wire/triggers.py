@@ -41,13 +41,15 @@ class CreateTrigger(Request):
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
-    name: str = Field(description="Name of the trigger. It must not be blank.")
+    name: str = Field(description="Name of the trigger. The name must not be blank.")
     kind: Kind
     action_code: str = Field(description="Source of the action.")
-    usage_api_key: str = Field(description="Usage key that the runs use. The service never returns it.", repr=False)
+    usage_api_key: str = Field(
+        description="Usage key that the runs use. The service never returns the key.", repr=False
+    )
     default_params: Any = Field(
         default_factory=dict,
-        description=("Default parameters of every run. The service merges the data of the event into them."),
+        description="Default parameters of every run. Fields of the event override these parameters.",
     )
     max_runs_per_minute: _Limit | None = Field(
         None, description="Maximum number of webhook posts in any 60 s. Default: 60."
@@ -107,7 +109,10 @@ class TriggerRun(Response):
 
 
 class RunsQuery(Request):
-    """Query of ``GET /api/triggers/{id}/runs``. The service changes a value outside a range to the nearest limit."""
+    """Query of ``GET /api/triggers/{id}/runs``.
+
+    The service replaces a value outside its range with the nearest allowed value.
+    """
 
     limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs to return, from 1 to {RUNS_PAGE_MAX}.")
     offset: int = Field(0, description="Number of the newest runs to skip.")

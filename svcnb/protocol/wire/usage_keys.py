@@ -82,7 +82,7 @@ class AddUsageApiKeyResponse(Response):
 
     success: bool = True
     usage_api_key: str = Field(
-        description="The usage key. Store it, because the service does not return it again.", repr=False
+        description="The usage key. Store the key, because the service does not return it again.", repr=False
     )
 
 
@@ -90,7 +90,8 @@ class SignedUsageApiKeyResponse(Response):
     """Response of ``add_usage_api_key_with_signature``. The key is not registered on chain yet."""
 
     usage_api_key: str = Field(
-        description="Base64 of 32 secret bytes. Store it, because the service does not return it again.", repr=False
+        description="The usage key, base64 of 32 bytes. Store the key, because the service does not return it again.",
+        repr=False,
     )
     wallet_address: str = Field(description="Address of the wallet that these bytes control.")
     derivation_path: str = Field(description="Derivation path of the wallet, as 0x hex without leading zeros.")
@@ -106,7 +107,7 @@ class ApiKeyItem(Response):
     expiration: str = Field(
         description="Time at which the key expires, in Unix seconds as a decimal string. 0 means never."
     )
-    balance: int = Field(description="Unused value that the contract stores. It is not money.")
+    balance: int = Field(description="Unused number that the contract stores. The number is not an amount of money.")
     can_create_groups: bool
     can_delete_groups: bool
     can_create_pkps: bool

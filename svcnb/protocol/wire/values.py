@@ -204,7 +204,7 @@ def _raw_cid(text: str) -> str:
         )
     if looks_like_hash(text):
         raise unusable(
-            f"{shown(text)} is a hash, not a raw CID: send the CID that starts with Qm. The service hashes it"
+            f"{shown(text)} is a hash, not a raw CID: send the CID that starts with Qm. The service computes the hash"
         )
     return text
 
@@ -250,7 +250,9 @@ HashedCid = Annotated[str, BeforeValidator(_hashed_cid), _HASHED_SCHEMA]
 OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_action), _HASHED_SCHEMA]
 """Hash of one action's CID, other than zero."""
 
-RawCid = Annotated[str, AfterValidator(_raw_cid), Field(description="Raw CID of the action. The service hashes it.")]
+RawCid = Annotated[
+    str, AfterValidator(_raw_cid), Field(description="Raw CID of the action. The service computes its hash.")
+]
 """A raw CID: any non-empty text that is not a hash. The service ignores surrounding spaces."""
 
 CidHashes = Annotated[

@@ -2,7 +2,7 @@
 
 Each folder below ``recipes`` is the single source of a recipe. A new project contains all files of this folder except
 two: ``recipe.toml`` describes the recipe, and ``notebook.md`` is the text of its notebook. The folder ``project``
-contains the files that all projects share. `create_project` appends its README to the recipe's README.
+contains the files that all projects share. `create_project` appends the README of ``project`` to the recipe's README.
 `.ci/cookbook.py` generates the notebook, the picture, the compiled contracts and the gallery.
 """
 

@@ -10,13 +10,13 @@ EXPECTED = 'a set of sentences copied from the list, for example {"this one", "a
 def choose(
     truth: Mapping[str, bool], answer: Iterable[str] | str, *, missing: tuple[str, str], extra: str
 ) -> str | None:
-    """Compares a choice with the correct one. The hint never contains the solution.
+    """Compares a choice of sentences with the correct choice. The hint never contains the solution.
 
     Args:
-        truth: All sentences, and whether each one belongs to the choice.
+        truth: All sentences, and whether each sentence belongs to the correct choice.
         answer: The chosen sentences.
-        missing: Hints for one missing sentence and for several. Their number replaces ``{count}``.
-        extra: Hint for a sentence that does not belong to the choice. That sentence replaces ``{one}``.
+        missing: Hints for one missing sentence and for several. The number of missing sentences replaces ``{count}``.
+        extra: Hint for a sentence that does not belong to the choice. The sentence replaces ``{one}``.
 
     Returns:
         A hint, or None if the choice is correct.

@@ -45,8 +45,8 @@ class Exercise:
 
     Attributes:
         name: ``<lesson>.<exercise>``.
-        expects: Description of the expected answer, such as "a string, for example ...". It is the hint for an answer
-            of another type.
+        expects: Description of the expected answer, such as "a string, for example ...". The hint for an answer of
+            another type contains this description.
         praise: Text for a correct answer.
         hint: Function that takes an answer and returns a hint, or None if the answer is correct. It can raise an error
             for an answer of another type.

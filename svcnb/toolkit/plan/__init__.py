@@ -7,7 +7,7 @@ Example:
 
         difference = plan(svc, "account.toml")
         difference                                # shows the changes and their cost
-        difference.apply(secrets="keys.json")     # applies them; after a failure, call it again to continue
+        difference.apply(secrets="keys.json")     # applies the changes; after a failure, call apply again to continue
 """
 
 from __future__ import annotations

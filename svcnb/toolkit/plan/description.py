@@ -6,7 +6,7 @@
     file = "sign.js"                    # in the folder of this file; or source = "...", or cid = "Qm..."
 
     [actions.capped]
-    file = "template.js"                # a template, and the constant that turns it into an action
+    file = "template.js"                # a template, and the constant of the derived action
     constant = { cents = 500 }
     constant_name = "LIMIT"
     protocol_version = 1
@@ -259,8 +259,8 @@ class Description(BaseModel):
                 f"{wrong} {where}{message if wrong == 'invalid setting' else ''}",
                 hint="Use only the settings that the documentation of plans lists (docs/plans.md).",
             ) from None
-        made._folder, made._file = folder, file  # noqa: SLF001 - our own kind
-        made._check()  # noqa: SLF001 - our own kind
+        made._folder, made._file = folder, file  # noqa: SLF001 - an object of this class
+        made._check()  # noqa: SLF001 - an object of this class
         return made
 
     @property
@@ -287,7 +287,7 @@ class Description(BaseModel):
         return action if isinstance(action, str) else action.cid
 
     def _check(self) -> None:
-        """Rejects unknown names, and actions with two names."""
+        """Rejects unknown, reserved and repeated names, keys with too many groups, and actions with two names."""
         for table, reserved in _RESERVED:
             if reserved in getattr(self, table):
                 raise InvalidArgument(

@@ -25,7 +25,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     Args:
         description: Description of the account.
         observed: Current state of the account.
-        state: Resource of each name. The function adds the resources that it finds by name.
+        state: Recorded resource of each name. The function adds the resources that it finds by name.
         prune: Whether to delete groups, keys and actions that the description does not contain.
 
     Raises:
@@ -51,7 +51,11 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 
 
 def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds the result of an interrupted creation, and returns the name and hash of each key whose secret is lost."""
+    """Finds the result of an interrupted creation, and records it.
+
+    Returns:
+        Name and hash of the interrupted usage key, whose secret is lost. None if there is no such key.
+    """
     begun = state.begun
     if begun is None:
         return None
@@ -170,7 +174,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
 
 
 def _address(name: str, observed: Observed, state: State) -> str | None:
-    """Returns the address of the wallet with a name, or None if the wallet does not exist yet."""
+    """Returns the address of the wallet with a name, or a placeholder if the wallet does not exist yet."""
     if name == EVERYTHING:
         return WILDCARD_ADDRESS
     return observed.master() if name == MASTER else state.wallets.get(name, f"(to be created: {name})")
@@ -206,7 +210,7 @@ def _trigger(description: Description, observed: Observed, state: State, name: s
         "enabled": spec.enabled,
     }
     differs = [field for field, value in wanted.items() if _plain(getattr(trigger, field)) != value]
-    # The service never returns the key of a trigger. If the plan creates a new key, the trigger needs it.
+    # The service never returns the key of a trigger. If the plan creates a new key, the trigger needs the new key.
     new_key = spec.key not in state.keys
     # To change the action, the triggers service requires the secret of the key again.
     with_key = new_key or "action_cid" in differs

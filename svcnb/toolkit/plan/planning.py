@@ -192,7 +192,7 @@ class Plan(Sequence[Step]):
 
     def _counted(self) -> str:
         counted = Counter(f"{step.sign}{step.kind}" for step in self._steps)
-        return ", ".join(f"{number} × {what}" for what, number in counted.items()) or "no changes needed"  # noqa: RUF001 - a sign of multiplication is meant
+        return ", ".join(f"{number} × {what}" for what, number in counted.items()) or "no changes needed"  # noqa: RUF001 - the multiplication sign is intended
 
     def __repr__(self) -> str:
         if not self._steps:

@@ -23,7 +23,7 @@ class SecretsFile(Checked):
     """JSON file with key names and secrets, which only its owner can read.
 
     Args:
-        path: Path of the file. The class creates it with the first secret.
+        path: Path of the file. A missing file is created when the first secret is stored.
 
     Raises:
         InvalidArgument: The file has other content, or other users can read it.

@@ -21,7 +21,7 @@ SCHEMA: Final = DocumentSchema("plan state", 1)
 
 
 class Begun(BaseModel):
-    """Creation that the plan requested, but whose response may not have arrived."""
+    """Creation that the plan requested, and whose response is not recorded."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
@@ -58,7 +58,10 @@ class State:
         self._content = _Content() if path is None or not path.exists() else _read(path)
 
     def belongs_to(self, account: str) -> None:
-        """Binds the names to an account, which its master wallet identifies.
+        """Binds the names to an account.
+
+        Args:
+            account: Hash of a ChainSecured account, or address of the master wallet of an account in API mode.
 
         Raises:
             InvalidArgument: The names belong to another account.

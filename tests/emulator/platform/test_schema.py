@@ -65,12 +65,12 @@ def test_states_of_earlier_releases_open_and_keep_their_data(tmp_path: Path) -> 
 def test_endpoints_that_are_loaded_later_bring_no_tables_that_the_database_would_lack() -> None:
     program = """
 from svcnb.emulator.areas import other_endpoints
-from svcnb.emulator.http.router import Forgiven
+from svcnb.emulator.http.router import ToleratedRequests
 from svcnb.emulator.service import Service
 from svcnb.emulator.platform.schema import tables
 from svcnb.emulator.settings import Settings
 before = tables()
-assert other_endpoints(Service(Settings.load()), [], Forgiven())
+assert other_endpoints(Service(Settings.load()), [], ToleratedRequests())
 assert tables() == before, {table.name for table in tables()} - {table.name for table in before}
 """
     # Use a separate process, because other tests have loaded all modules into this one.

@@ -110,7 +110,7 @@ def test_a_request_in_progress_can_be_aborted_in_the_repetition(room: Any, site:
 def test_v8_has_no_process_while_it_is_not_in_use(
     new_room: Callable[..., Any], live_isolates: Callable[[], dict[int, int]], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(pool, "_CALM_S", 0.5)
+    monkeypatch.setattr(pool, "_SHRINK_AFTER_S", 0.5)
     room = new_room(kind="auto", spares=1, idle=0)
     shown = "const main = (n) => new Intl.NumberFormat('de-DE').format(n)"
     for n in range(6):  # the fifth process starts a template
@@ -124,7 +124,7 @@ def test_v8_has_no_process_while_it_is_not_in_use(
 def test_an_idle_engine_has_no_process_until_the_next_run(
     new_room: Callable[..., Any], live_isolates: Callable[[], dict[int, int]], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(pool, "_CALM_S", 0.1)
+    monkeypatch.setattr(pool, "_SHRINK_AFTER_S", 0.1)
     monkeypatch.setattr(fast, "_REST_S", 0.5)
     room = new_room(kind="fast")
     assert room.value("const main = (n) => n + 1", 1) == 2
@@ -143,7 +143,7 @@ def test_a_process_that_is_still_starting_when_the_pool_empties_ends_too(
         await start(isolate, *args, **how)
         await asyncio.sleep(0.6)
 
-    monkeypatch.setattr(pool, "_CALM_S", 0.2)
+    monkeypatch.setattr(pool, "_SHRINK_AFTER_S", 0.2)
     monkeypatch.setattr(Isolate, "start", late)
     room = new_room(kind="auto", spares=1, idle=0)
     assert room.value("const main = (n) => new Intl.NumberFormat('de-DE').format(n)", 0.5) == "0,5"

@@ -63,8 +63,8 @@ async def test_a_process_is_used_only_after_its_id_is_known(
     """The engine needs the process id to check the memory. On a busy machine, the spawner can report it late."""
     told: list[dict[str, Any]] = []
     one = host()
-    hear = one._hear
-    monkeypatch.setattr(one, "_hear", lambda message: told.append(message) if "spawned" in message else hear(message))
+    hear = one._handle
+    monkeypatch.setattr(one, "_handle", lambda message: told.append(message) if "spawned" in message else hear(message))
     one.start()
     isolate = Isolate(one)
     starting = asyncio.create_task(isolate.start(600))
@@ -75,7 +75,7 @@ async def test_a_process_is_used_only_after_its_id_is_known(
     hear(told[0])
     await starting
     assert (isolate.pid, isolate.usable) == (told[0]["pid"], True)
-    assert sys.platform != "linux" or isolate.grown_bytes() is not None
+    assert sys.platform != "linux" or isolate.growth_bytes() is not None
     isolate.close()
 
 
@@ -107,7 +107,7 @@ def test_a_lost_spawner_counts_as_one_failure(new_room: Any, monkeypatch: pytest
 def test_excessive_memory_before_the_first_check_is_reported(
     source: str, new_room: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pooled, "_LOOK_S", 600.0)
+    monkeypatch.setattr(pooled, "_MONITOR_S", 600.0)
     room = new_room(spares=1)
     outcome = room.run(source)
     assert (outcome.error_kind, "maximum memory of 128 MB" in outcome.error) == ("memory", True)

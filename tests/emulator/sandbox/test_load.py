@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from svcnb.emulator.sandbox.load import LoadGauge, read_load_average, read_stalled_us
+from svcnb.emulator.sandbox.load import LoadMonitor, read_load_average, read_stalled_us
 
 CORES = os.cpu_count() or 1
 
@@ -16,12 +16,14 @@ class Machine:
         self.stalled: int | None = 0
         self.samples = 0
 
-    def gauge(self, **settings: float) -> LoadGauge:
+    def gauge(self, **settings: float) -> LoadMonitor:
         def load_average() -> float | None:
             self.samples += 1
             return self.load
 
-        return LoadGauge(clock=lambda: self.now, load_average=load_average, stalled_us=lambda: self.stalled, **settings)
+        return LoadMonitor(
+            clock=lambda: self.now, load_average=load_average, stalled_us=lambda: self.stalled, **settings
+        )
 
 
 def test_a_load_average_above_twice_the_cores_is_too_much():

@@ -119,7 +119,7 @@ def test_idle_spares_use_no_processor_time(new_room: Any, live_isolates: Any):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
 def test_a_run_stops_after_its_response(new_room: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(v8, "_FAREWELL_S", 1_000_000.0)  # otherwise, the process has just ended
+    monkeypatch.setattr(v8, "_END_S", 1_000_000.0)  # otherwise, the process has just ended
     room = new_room(spares=1)
     assert room.value("const main = () => { AbortSignal.timeout(60_000); return ['out']; }") == ["out"]
     room.until(lambda: len(room.engine._ending) == 1, "the answer is out")
@@ -216,7 +216,7 @@ async def test_another_process_starts_only_where_it_helps_the_runs_that_wait(
     pool._waiting.append(_Waiting("account", place, now - 0.06))
     before = pool._target
     pool._returned = ended
-    pool._look_at_waiting(now - late * 0.05, 0, {Working(): ProcessorUse(1, 1), Working(): ProcessorUse(1, 1)})
+    pool._check_queue(now - late * 0.05, 0, {Working(): ProcessorUse(1, 1), Working(): ProcessorUse(1, 1)})
     assert pool._target - before == more
 
 

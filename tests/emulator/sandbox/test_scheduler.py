@@ -37,22 +37,22 @@ def time() -> Time:
 def test_an_account_that_is_alone_is_never_greedy(time: Time):
     shares = Shares(time)
     shares.add("alone", 1_000.0)
-    assert not shares.greedy("alone")
+    assert not shares.exceeds_average("alone")
 
 
 def test_an_account_with_much_recent_use_has_lower_precedence(time: Time):
     shares = Shares(time)
     shares.add("modest", 1.0)
     shares.add("greedy", 3.0)
-    assert shares.greedy("greedy")
-    assert not shares.greedy("modest")
+    assert shares.exceeds_average("greedy")
+    assert not shares.exceeds_average("modest")
 
     time.now += 2.0  # half of the earlier use counts
     shares.add("modest", 1.5)
-    assert not shares.greedy("greedy")
+    assert not shares.exceeds_average("greedy")
     time.now += 60.0
     assert shares.of("greedy") > 0  # the next read reduces the value
-    assert not shares.greedy("greedy")
+    assert not shares.exceeds_average("greedy")
     assert shares.of("greedy") == 0
 
 
@@ -60,9 +60,9 @@ def test_a_new_account_starts_with_the_lowest_use_of_the_others(time: Time):
     shares = Shares(time)
     shares.add("steady", 5.0)
     shares.add("newcomer", 0.1)
-    assert not shares.greedy("steady")
+    assert not shares.exceeds_average("steady")
     shares.add("newcomer", 5.0)
-    assert shares.greedy("newcomer")
+    assert shares.exceeds_average("newcomer")
 
 
 async def test_the_account_with_the_fewest_slots_receives_the_next():

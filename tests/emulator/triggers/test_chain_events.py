@@ -122,9 +122,9 @@ def resting(monkeypatch) -> asyncio.Event:
     event = asyncio.Event()
 
     class Told(Timer):
-        async def until(self, moment: float, poke: asyncio.Event | None = None, *, since: float | None = None) -> bool:
+        async def until(self, moment: float, wake: asyncio.Event | None = None, *, since: float | None = None) -> bool:
             event.set()
-            return await super().until(moment, poke, since=since)
+            return await super().until(moment, wake, since=since)
 
     monkeypatch.setattr(scanner, "Timer", Told)
     return event

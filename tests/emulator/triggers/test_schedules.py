@@ -42,7 +42,7 @@ async def settled() -> None:
 
 async def test_a_due_tick_starts_one_run_with_flat_input(parts, scanner, clock):
     trigger = await parts.trigger("schedule", {"cron": "*/5 * * * *"})
-    scanner.poke()
+    scanner.wake()
     clock.advance(300)
     await ticks(parts, trigger, 1)
     (run,) = await parts.ended(trigger)
@@ -56,7 +56,7 @@ async def test_a_due_tick_starts_one_run_with_flat_input(parts, scanner, clock):
 
 async def test_nothing_fires_before_its_time(parts, scanner, clock):
     trigger = await parts.trigger("schedule", {"cron": "*/5 * * * *"})
-    scanner.poke()
+    scanner.wake()
     clock.advance(289)
     await settled()
     assert await parts.runs(trigger) == []
@@ -65,7 +65,7 @@ async def test_nothing_fires_before_its_time(parts, scanner, clock):
 async def test_a_tick_fires_at_the_next_scan_not_between(parts, scanner, clock):
     # The scans are at :10 and :40 in this test, so the tick of 12:05:00 starts a run at 12:05:10.
     trigger = await parts.trigger("schedule", {"cron": "*/5 * * * *"})
-    scanner.poke()
+    scanner.wake()
     clock.advance(295)
     await settled()
     assert await parts.runs(trigger) == []
@@ -75,7 +75,7 @@ async def test_a_tick_fires_at_the_next_scan_not_between(parts, scanner, clock):
 
 async def test_a_clock_that_jumps_two_hours_fires_every_tick_once_in_order(parts, scanner, clock):
     trigger = await parts.trigger("schedule", {"cron": "*/10 * * * *"})
-    scanner.poke()
+    scanner.wake()
     clock.advance(7200)
     seen = await ticks(parts, trigger, 12)
     await settled()
@@ -116,7 +116,7 @@ async def test_a_second_scanner_over_the_same_ticks_admits_nothing_twice(parts, 
 async def test_a_full_queue_keeps_the_tick_for_a_later_scan(parts, scanner, clock):
     trigger = await parts.trigger("schedule", {"cron": "*/10 * * * *"}, max_queued_runs=1)
     gate = parts.execution.gates[trigger.action_code] = asyncio.Event()
-    scanner.poke()
+    scanner.wake()
     clock.advance(1800)
     await parts.execution.calls_made(1)
     await settled()
@@ -129,7 +129,7 @@ async def test_a_full_queue_keeps_the_tick_for_a_later_scan(parts, scanner, cloc
 
 async def test_a_disabled_trigger_does_not_fire(parts, scanner, clock):
     trigger = await parts.trigger("schedule", {"cron": "*/10 * * * *"}, enabled=False)
-    scanner.poke()
+    scanner.wake()
     clock.advance(3600)
     await settled()
     assert await parts.runs(trigger) == []
@@ -137,19 +137,19 @@ async def test_a_disabled_trigger_does_not_fire(parts, scanner, clock):
 
 async def test_a_schedule_with_seconds_fires_twice_a_minute(parts, scanner, clock):
     trigger = await parts.trigger("schedule", {"cron": "5,35 * * * * *"})
-    scanner.poke()
+    scanner.wake()
     clock.advance(120)
     assert await ticks(parts, trigger, 4) == ["12:00:35Z", "12:01:05Z", "12:01:35Z", "12:02:05Z"]
 
 
 async def test_a_clock_set_back_does_not_stop_the_scans(parts, scanner, clock):
     trigger = await parts.trigger("schedule", {"cron": "*/10 * * * *"})
-    scanner.poke()
+    scanner.wake()
     clock.advance(86_400)
     await ticks(parts, trigger, 5)
     later = await parts.trigger("schedule", {"cron": "*/10 * * * *"}, watermark=NOON)
     clock.freeze(NOON)
-    scanner.poke()
+    scanner.wake()
     await settled()
     clock.advance(600)
     assert await ticks(parts, later, 1) == ["12:10:00Z"]

@@ -1,5 +1,15 @@
 """Substitute for piplite, because a page has no connection to a package index."""
 
-from piplite.piplite import install
+from typing import NoReturn
 
-__all__ = ["install"]
+
+def install(*_args: object, **_kwargs: object) -> NoReturn:
+    """Rejects the installation of packages.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError(
+        "this page cannot install packages, because its security policy forbids requests to a package index. To use"
+        " other packages, run the notebook in an installed JupyterLab"
+    )

@@ -1,1 +1,1 @@
-"""Substitute for the parts of py-ecc that eth-keyfile uses. py-ecc needs a part of Python that browsers lack."""
+"""Substitute for py-ecc, which does not run in browsers: the parts that eth-keyfile uses."""

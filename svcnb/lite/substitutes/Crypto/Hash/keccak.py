@@ -1,4 +1,4 @@
-"""Keccak-256."""
+"""Keccak-256 hash function with pycryptodome's interface."""
 
 from svcnb.protocol.keccak import keccak256
 
@@ -10,12 +10,12 @@ class Keccak_Hash:
         self._data = data
 
     def update(self, data: bytes) -> "Keccak_Hash":
-        """Adds bytes."""
+        """Appends bytes to the hashed data, and returns this object."""
         self._data += bytes(data)
         return self
 
     def digest(self) -> bytes:
-        """Returns the hash of all bytes."""
+        """Returns the hash of all appended bytes."""
         return keccak256(self._data)
 
     def copy(self) -> "Keccak_Hash":

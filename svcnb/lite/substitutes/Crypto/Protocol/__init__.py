@@ -1,1 +1,1 @@
-"""Substitute for the parts of pycryptodome that eth-account and eth-hash use. It has no build for WebAssembly."""
+"""Substitute for pycryptodome, which has no build for WebAssembly: the parts that eth-account and eth-hash use."""

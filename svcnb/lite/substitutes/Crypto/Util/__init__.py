@@ -1,4 +1,4 @@
-"""Substitute for the parts of pycryptodome that eth-account and eth-hash use. It has no build for WebAssembly."""
+"""Substitute for pycryptodome, which has no build for WebAssembly: the parts that eth-account and eth-hash use."""
 
 from Crypto import Absent
 
