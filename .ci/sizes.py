@@ -26,7 +26,7 @@ EXTRAS = {
     "postgres": "the PostgreSQL driver, for several servers that share a database",
     "all": "all extras above, and web3",
     "workshop": "the emulator, JupyterLab, and JupyterHub for a workshop",
-    "lite": "JupyterLite, to build the workbook as a static site",
+    "lite": "JupyterLite, to build the lessons as a static site",
     "cluster": "Dask, to run batches and reports on a cluster",
 }
 BEGIN, END = "<!-- sizes: written by .ci/sizes.py -->", "<!-- end of sizes -->"

@@ -46,7 +46,7 @@ class EmulatorNotStarted(EmulatorError):
         log: Last lines that the process wrote to standard error.
     """
 
-    default_hint = "Read the lines above: they contain the cause."
+    default_hint = "Read the lines above, which contain the cause."
 
     def __init__(self, message: str, *, hint: str | None = None, log: str = "") -> None:
         super().__init__(f"{message}\n{log}" if log else message, hint=hint)

@@ -278,6 +278,6 @@ def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any
             saved.write(secret + "\n")
         raise SvcnbError(
             f"the new key cannot be printed: {error.strerror}",
-            hint=f"The key was created. It is in {file}, which only you can read. Move the file to a safe place.",
+            hint=f"The key was created and stored in {file}, which only you can read. Move the file to a safe place.",
         ) from error
-    click.echo("The key is shown only once: store it now.", err=True)
+    click.echo("The key is shown only once: store the key now.", err=True)

@@ -87,7 +87,8 @@ def create(
     if not chain_secured:
         if wallet_key_file is not None or contract_wallet is not None:
             raise click.UsageError(
-                "--wallet-key-file and --contract-wallet require --chain-secured: add --chain-secured, or omit them."
+                "--wallet-key-file and --contract-wallet require --chain-secured: add --chain-secured, or omit "
+                "these options."
             )
         with new_key_file(save) as into:
             account = service.accounts.create(name, description=description, email=email)

@@ -223,7 +223,7 @@ class _Diagnosis:
         name = snapshot.action_name or "explained"
         action = snapshot.cid or snapshot.action_hash
         lines.append(f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
-        says = "creates a group for this action only and permits the key to execute in it"
+        says = "creates a group for this action only and permits the key to execute in the group"
         return _Candidate(says, (*lines, key), len(lines) + 1, 0, _AFTER_GROUPS)
 
     def _add_action(self, number: int, contents: GroupContents) -> str | None:

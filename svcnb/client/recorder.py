@@ -86,7 +86,7 @@ def connect(path: Path, timeout_s: float | None = None) -> sqlite3.Connection:
     import sqlite3
 
     if path.exists() and not path.is_file():
-        raise OSError("it is not a regular file")
+        raise OSError("the path is not a regular file")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)

@@ -181,7 +181,9 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _with_doubt_hint(call: Call[Any], error: errors.TransportError) -> errors.TransportError:
     if call.in_doubt and not error.unsent and not isinstance(error, errors.NotTheApi):
-        error.hint = f"{call.in_doubt} The client did not retry the call, because the service may have performed it."
+        error.hint = (
+            f"{call.in_doubt} The client did not retry the call, because the service may have performed the call."
+        )
     return error
 
 

@@ -87,7 +87,7 @@ class Secret:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret cannot be pickled: pass secret.reveal() to send its text")
+        raise TypeError("a secret cannot be pickled: pass secret.reveal() to send the text of the secret")
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -16,7 +16,7 @@ class StateUnusable(Exception):
     The state is unchanged.
     """
 
-    hint = "Use a different --state folder or --database, or move the current one."
+    hint = "Use a different --state folder or --database, or move the current folder or database."
     exit_code = ExitCode.STATE_UNUSABLE
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 ABSENT: Final = {
     "action_engine": "an emulator in a page supports only the engine 'fast'; install svcnb on a computer to use 'v8'",
-    "chain_rpc": "an emulator in a page supports only the built-in chain",
-    "database": "an emulator in a page cannot use a database server",
-    "idle_stop_s": "an emulator in a page stops when the page closes",
+    "chain_rpc": "an emulator in a page supports only the built-in chain; omit chain_rpc",
+    "database": "an emulator in a page cannot use a database server; omit database",
+    "idle_stop_s": "an emulator in a page stops when the page closes; omit idle_stop_s",
 }
 """Error messages for settings that are not available in a page, by name."""
 _ALLOWED: Final = {"action_engine": "fast"}

@@ -188,7 +188,7 @@ class Service:
             await self.stop()
             raise StartRefused(
                 f"the chain cannot be started or reached: {error}",
-                "Check --chain-rpc if you set it. `svcnb doctor` checks the built-in chain.",
+                "If you set --chain-rpc, check its address. To check the built-in chain, run: svcnb doctor",
             ) from error
         except BaseException:
             await self.stop()

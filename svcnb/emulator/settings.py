@@ -301,12 +301,13 @@ class Settings(BaseModel):
             )
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
-                f"host {self.host!r} is not a loopback address, but anyone can compute the keys of a seeded emulator: "
-                "omit seed, or listen on 127.0.0.1"
+                f"host {self.host!r} is not a loopback address, but seed is set: anyone who guesses the seed can "
+                "compute all keys. Omit seed, or set host to 127.0.0.1"
             )
         if self.idle_stop_s is not None and self.state is None:
             raise ValueError(
-                "idle_stop_s needs a folder from which the next start continues: set state, or omit idle_stop_s"
+                "idle_stop_s is set, but state is not: the next start can continue only from a state folder. Set "
+                "state, or omit idle_stop_s"
             )
         if self.network_policy in {"record", "replay"} and self.network_file is None:
             raise ValueError(
@@ -344,7 +345,9 @@ class Settings(BaseModel):
             if word == "frozen" and at:
                 return checked_time(float(seconds))
         except ValueError as error:
-            raise ValueError(f"clock {self.clock!r}: {error}") from None
+            raise ValueError(
+                f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds ({error})"
+            ) from None
         raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds")
 
     @cached_property

@@ -117,7 +117,7 @@ def _of_file(file: Any, size: int, progress: Progress | None) -> bytes:
 
 
 def _changed(path: object) -> OSError:
-    return OSError(f"{shown(str(path))} changed while it was read: wait until no program writes to it")
+    return OSError(f"{shown(str(path))} changed while it was read: wait until no program writes to the file")
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------
@@ -187,7 +187,9 @@ def _fill(readinto: Callable[[memoryview], int | None], buffer: memoryview) -> i
     while filled < len(buffer):
         taken = readinto(buffer[filled:])
         if taken is None:
-            raise BlockingIOError("the file is in non-blocking mode and has no data to read: set it to blocking mode")
+            raise BlockingIOError(
+                "the file is in non-blocking mode and has no data to read: set the file to blocking mode"
+            )
         if not taken:
             break
         filled += taken

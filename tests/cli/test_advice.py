@@ -114,7 +114,7 @@ def test_an_address_without_the_service_is_the_reason_for_a_missing_endpoint(svc
     missing = svcnb(
         "run", "action.js", "--key-file", "master.key", SVC_BASE_URL=f"{os.environ['SVC_BASE_URL']}/elsewhere"
     )
-    assert "SVC_BASE_URL: it must be the part before /core/v1" in missing.stderr
+    assert "SVC_BASE_URL to the part of the address before /core/v1" in missing.stderr
 
 
 @pytest.mark.usefixtures("folder")

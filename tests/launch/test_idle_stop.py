@@ -94,5 +94,5 @@ def test_a_kept_time_belongs_to_its_setting(tmp_path: Path) -> None:
 
 
 def test_idle_stop_without_a_state_folder_is_refused() -> None:
-    with pytest.raises(SettingRefused, match="idle_stop_s needs a folder"):
+    with pytest.raises(SettingRefused, match="idle_stop_s is set, but state is not"):
         Emulator(idle_stop_s=60)

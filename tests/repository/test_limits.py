@@ -50,8 +50,8 @@ SERVICE = {
     "logs": f"{RUN.max_console_log_length:,} bytes",
     "outbound requests": f"{RUN.max_fetch_count}. The service does not count redirects",
     "outbound request": (
-        f"response body of {size(RUN.max_fetch_bytes)}, and {RUN.fetch_timeout_ms // 1000} seconds until the whole response"
-        " has arrived"
+        f"response body of {size(RUN.max_fetch_bytes)}, and {RUN.fetch_timeout_ms // 1000} seconds until the whole "
+        "response has arrived"
     ),
     "[key operations](runtime.md#functions)": f"{RUN.max_get_keys_count} in total",
 }

@@ -85,7 +85,7 @@ def _post(url: str, body: object) -> Flow[Any]:
     except NotTheApi:
         raise ChainError(
             f"the response from {urlsplit(url).hostname} is not a response of a chain node",
-            hint="Check rpc_url (SVC_RPC_URL): it must be the address of a JSON-RPC endpoint.",
+            hint="Set rpc_url (SVC_RPC_URL) to the address of a JSON-RPC endpoint.",
         ) from None
     except (TransportError, ServiceError) as error:
         # The new error does not include the original one, because the address of a node often contains a key.

@@ -247,7 +247,7 @@ class Processor:
             if intent.status == end and intent.status in FINAL:
                 return intent
             if intent.status in FINAL:
-                raise _wrong_status(intent, "which is final")
+                raise _wrong_status(intent, "so its outcome cannot be changed")
             method = intent.method or "card"
             why = _REVERTED if method == "crypto" else _REFUSED
             return intent.attempt(end, method=method, now=now, delay_s=_delay(delay_ms / 1000), problem=why)

@@ -83,7 +83,10 @@ class Gateway:
         if len(body) > MAX_RPC_BATCH:
             return _failure(
                 None,
-                RpcError(INVALID_REQUEST, f"the batch has {len(body)} requests; at most {MAX_RPC_BATCH} are allowed"),
+                RpcError(
+                    INVALID_REQUEST,
+                    f"the batch has {len(body)} requests; at most {MAX_RPC_BATCH} are allowed: send smaller batches",
+                ),
             )
         if any(isinstance(request, dict) and request.get("method") in {_SEND, _SEND_SYNC} for request in body):
             # Process the requests in sequence, because a later request can read the changes of an earlier one.
@@ -218,13 +221,13 @@ def _refused(method: str) -> RpcError:
         "eth_signTypedData_v4",
     }:
         reason = (
-            "this node has no keys: sign the transaction in your wallet or with eth-account, and send "
-            "it with eth_sendRawTransaction"
+            "this node has no keys. Sign in your wallet or with eth-account, and send signed transactions with "
+            "eth_sendRawTransaction"
         )
     elif method.startswith(
         ("anvil_", "evm_", "hardhat_", "debug_", "trace_", "personal_", "admin_", "miner_", "txpool_")
     ):
-        reason = "use the faucet, the clock and the snapshots of the emulator's control plane"
+        reason = "use the faucet, the clock and the snapshots of the emulator's control plane instead"
     elif method in {"eth_subscribe", "eth_unsubscribe"}:
         reason = "subscriptions are not supported: poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges"
     else:

@@ -213,8 +213,8 @@ def read(connection: Connection) -> History:
     ]
     if base is None and rows and rows[0].position != 1:
         raise JournalUnusable(
-            f"the journal starts at entry {rows[0].position}, but the dump before it is damaged: restore the state "
-            "from a copy, or use a different state folder"
+            f"the chain's journal starts at entry {rows[0].position}, but the stored chain state before this entry is "
+            "missing or damaged. Restore the state folder or the database from a copy, or use a different one"
         )
     sound: list[Entry] = []
     for row in rows:

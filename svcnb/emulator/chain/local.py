@@ -386,7 +386,7 @@ class LocalChain:
                 problem = error
             else:
                 return
-        self._broken = ChainUnavailable(f"it cannot be rebuilt ({problem})")
+        self._broken = ChainUnavailable(f"its node stopped and cannot be restarted ({problem})")
         self._next_rebuild_at = asyncio.get_running_loop().time() + _REST_S
         await self._replica.close()
         self._ready.set()  # waiting requests now fail, because no node is running

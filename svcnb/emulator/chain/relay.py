@@ -332,7 +332,9 @@ class Relay:
 
 
 def _refused_in_block(function: Function) -> ChainUnavailable:
-    return ChainUnavailable(f"{function.name} failed in its block, but would succeed now: try again")
+    return ChainUnavailable(
+        f"the transaction of {function.name} failed in its block, but a simulation after this block succeeds: try again"
+    )
 
 
 async def call_contract(chain: LocalChain | RemoteChain, call: dict[str, Any], *where: Any) -> bytes:

@@ -103,4 +103,6 @@ class NetworkRequest(_Body):
     """Policy for outbound requests of actions."""
 
     policy: Literal["allow", "deny", "record", "replay"]
-    file: str | None = Field(None, description="Path of the recording on the machine of the emulator.")
+    file: str | None = Field(
+        None, description="Path of the recording on the emulator's machine, for record and replay."
+    )

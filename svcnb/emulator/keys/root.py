@@ -76,7 +76,9 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
             f"the root secret cannot be stored at {path} ({error.strerror or error}): use a writable state folder"
         ) from error
     if kept is None:
-        raise RootSecretUnusable(f"the root secret at {path} was deleted during its creation: start again")
+        raise RootSecretUnusable(
+            f"another program deleted the root secret at {path} during the start: start the emulator again"
+        )
     if kept.kind != wanted.kind:
         raise RootSecretUnusable(
             f"the state in {state_dir} was created {'with' if kept.kind == 'seeded' else 'without'} a seed, but this "
@@ -87,8 +89,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         return kept.value
     if not hmac.compare_digest(kept.value, wanted.value):
         raise RootSecretUnusable(
-            f"the state in {state_dir} was created with a different seed: start it with that seed, or use a different "
-            "folder"
+            f"the state in {state_dir} was created with a different seed: start the emulator with that seed, or use a "
+            "different state folder"
         )
     return secret
 
@@ -115,8 +117,8 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
     kept = get_meta(connection, _META)
     if kept is None and is_known:
         raise RootSecretUnusable(
-            "the database is empty, but its root secret was already used: the accounts and wallets are missing. "
-            f"Restore the database file. To start with an empty state, also delete the file {FILE_NAME}"
+            "the database is empty, but an earlier start stored accounts and wallets with the same root secret. "
+            f"Restore the database file. To start with an empty state, delete the file {FILE_NAME} in the state folder"
         )
     if kept is None:
         set_meta(connection, _META, shown)
@@ -149,7 +151,8 @@ def _read(path: Path) -> _Record | None:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise RootSecretUnusable(
-                f"the root secret at {path} is not a file: move it to another folder, or restore the file"
+                f"{path} is not a regular file, but must be the file with the root secret: move {path} to another "
+                "folder, or restore the file"
             )
         if os.name == "posix" and found.st_mode & 0o077:
             raise RootSecretUnusable(

@@ -29,11 +29,17 @@ class Address:
         head, found, rest = url.partition("://")
         self.kind = head.partition("+")[0]  # other tools append the name of the driver to the scheme
         if not found or not self.kind:
-            raise AddressUnusable("the database URL cannot be parsed: use postgresql://USER:PASSWORD@HOST/NAME")
+            raise AddressUnusable(
+                "the database URL cannot be parsed: use sqlite:////absolute/path.db, or "
+                "postgresql://USER:PASSWORD@HOST/NAME"
+            )
         self._url = f"{self.kind}://{rest}"
         if self.kind == SQLITE and rest.strip("/"):
             if not rest.startswith("/"):
-                raise AddressUnusable("the database URL cannot be parsed: use postgresql://USER:PASSWORD@HOST/NAME")
+                raise AddressUnusable(
+                    "the database URL has only two slashes before the path: use sqlite:////absolute/path.db, or "
+                    "sqlite:///relative/path.db"
+                )
             self.path = rest[1:]
         elif self.kind == POSTGRESQL:
             _check_port(self._url)
@@ -68,4 +74,7 @@ def _check_port(url: str) -> None:
     except ValueError:
         # Do not use the message, because it repeats the port. If a password contains a slash, the parser reads its
         # beginning as the port.
-        raise AddressUnusable("the port in the database URL is invalid: percent-encode special characters") from None
+        raise AddressUnusable(
+            "the port in the database URL is not a number from 0 to 65535. Correct the port, and percent-encode "
+            "special characters in the password, for example %2F for a slash"
+        ) from None

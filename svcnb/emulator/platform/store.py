@@ -295,7 +295,9 @@ class Store:
             found = int(seen or "")
             STATE.needs_migration(found, self._address, writer or "")
         except ValueError:
-            raise StateUnusable(f"the state at {self._address} has an unknown version ({seen!r})") from None
+            raise StateUnusable(
+                f"the state at {self._address} has the invalid version {seen!r}: expected an integer"
+            ) from None
         except UnreadableVersion as error:
             raise StateUnusable(f"{error}, or start with a different state folder") from None
         return found
@@ -328,7 +330,8 @@ class _File:
     def check(self) -> None:
         if self._path is not None and self._seen() != self._identity:
             raise _FileMissing(
-                "the database file was moved or removed while in use: restore it, or restart the emulator"
+                "the database file was moved or deleted while the emulator used it: restore the file, or restart the "
+                "emulator"
             )
 
     def _seen(self) -> tuple[int, int] | None:

@@ -78,8 +78,8 @@ class Packages:
             pinned = _PINNED.match(importer)
             if pinned is None:
                 raise OperationRefused(
-                    f"cannot import {specifier!r}: the importing module {importer!r} is not part of a package. Write a "
-                    "package with its exact version instead of a relative path"
+                    f"cannot import {specifier!r}: the importing module {importer!r} is not part of a package. Import "
+                    'a package with its exact version instead of a relative path, for example "left-pad@1.3.0"'
                 )
             inside = posixpath.normpath(posixpath.join(posixpath.dirname(pinned["path"] or "/"), wanted))
             return pinned["package"], inside
@@ -114,7 +114,7 @@ class Packages:
         if fragment and fragment != integrity:
             raise OperationRefused(
                 f"cannot import {name!r}: its integrity is {integrity}, but the import expects {fragment}. Correct "
-                "the import, or restore the file"
+                "the hash after # in the import, or restore the file of the module in the package folder"
             )
         pins = self._pins()
         pinned = pins.get(name)
@@ -128,8 +128,8 @@ class Packages:
                 draft.replace(self._folder / PINS)
         elif pinned != integrity:
             raise OperationRefused(
-                f"cannot import {name!r}: its integrity is {integrity}, but {PINS} expects {pinned}. The file was "
-                "changed: restore it, or remove the line to accept the change"
+                f"cannot import {name!r}: its integrity is {integrity}, but {PINS} expects {pinned}. The file of "
+                f"the module was changed: restore the file, or remove its line from {PINS} to accept the change"
             )
 
     def _pins(self) -> dict[str, str]:
@@ -139,8 +139,12 @@ class Packages:
             return {}
         except (OSError, ValueError) as error:
             raise OperationRefused(
-                f"cannot import modules: {PINS} cannot be read ({error}). Restore the file"
+                f"cannot import modules: the file {PINS} in the package folder cannot be read ({error}). It contains "
+                f"the expected hash of each module. Restore {PINS}, or delete it to accept the current modules"
             ) from None
         if not isinstance(pins, dict):
-            raise OperationRefused(f"cannot import modules: {PINS} is not a JSON object. Restore the file")
+            raise OperationRefused(
+                f"cannot import modules: the file {PINS} in the package folder is not a JSON object with the expected "
+                f"hash of each module. Restore {PINS}, or delete it to accept the current modules"
+            )
         return pins

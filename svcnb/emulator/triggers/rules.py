@@ -64,7 +64,7 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
         Refused: 400, with the code of the violated rule.
     """
     if not name.strip():
-        raise bad("name_required", "name is blank: send a name for the trigger")
+        raise bad("name_required", "name is empty or contains only spaces: send a name for the trigger")
     if not action_code.strip():
         raise bad("action_code_required", "action_code is empty: send the source of the action")
     if usage_api_key is not None and not usage_api_key.strip():
