@@ -169,7 +169,7 @@ class _Results(Sequence[Outcome]):
 
 
 class Batch(_Results):
-    """The runs of one `Client.map`: a sequence of `Outcome`."""
+    """The runs of one call of `Client.map`: a sequence of `Outcome`."""
 
     _run: Callable[[ActionRef, object], Run]
 
@@ -232,9 +232,9 @@ class Batch(_Results):
 
 
 class AsyncBatch(_Results):
-    """The runs of one `AsyncClient.map`.
+    """The runs of one call of `AsyncClient.map`: a sequence of `Outcome`.
 
-    Await the batch to execute them. Awaiting it again executes the remaining runs.
+    To execute the runs, await the batch. To execute the remaining runs after an interruption, await the batch again.
     """
 
     _run: Callable[[ActionRef, object], Awaitable[Run]]

@@ -94,7 +94,7 @@ class Config:
         master_key: Whether ``api_key`` comes from an `Account`, and is therefore an account's master key.
         triggers_url: Address of the triggers service, or None if unknown.
         rpc_url: JSON-RPC address of the chain, or None if unknown.
-        control_token: Token of an emulator's control plane, or None. It is required to read traces.
+        control_token: Token of an emulator's control plane, for reading traces, or None.
         vocabulary: Names of the service and of the payment processor.
         timeouts: Timeouts of each kind of call.
         retries: Retry policy.

@@ -70,7 +70,7 @@ class UsageKey(Model):
     expiration: int | None = None
     """Time in Unix seconds after which the key can no longer run actions. 0 means that the key never expires.
 
-    None means that the expiration is unknown. In API mode, only the results of ``list`` and ``get`` contain it.
+    None means that the expiration is unknown. In API mode, only the results of ``list`` and ``get`` contain a time.
     """
 
     usage_api_key: Secret | None = None
@@ -131,7 +131,7 @@ class UsageKey(Model):
         }
 
     def permissions(self) -> dict[str, Any]:
-        """Returns the flags and lists by their names in requests."""
+        """Returns the permission flags and the group lists, with their names in requests as keys."""
         return {
             "can_create_groups": self.can_create_groups,
             "can_delete_groups": self.can_delete_groups,

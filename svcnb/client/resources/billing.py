@@ -192,7 +192,7 @@ class Billing(Resource):
         Raises:
             InvalidArgument: The amount is less than 500 cents.
             PaymentFailed: The processor did not collect the payment.
-            TimedOut: The processor did not collect the payment in time. `wait` can still complete it.
+            TimedOut: The processor did not collect the payment in time. To continue waiting, call `wait`.
         """
         return self._do(top_up(amount_cents, method, timeout))
 
