@@ -76,7 +76,7 @@ class HostedEmulator:
         self._idle_stop_s = idle_stop_s
         self._settings = kept.settings if settings is None else dict(settings)
         self.listener = _listen(kept.port)
-        self._keep()
+        self._save()
 
     def __repr__(self) -> str:
         return f"<HostedEmulator {self.folder.name}>"
@@ -125,7 +125,7 @@ class HostedEmulator:
             shutil.rmtree(self.folder / _STATE, ignore_errors=True)
             if settings is not None and settings != self._settings:
                 self._settings = dict(settings)
-                self._keep()
+                self._save()
 
     def close(self) -> None:
         """Stops the emulator and closes its socket. The state remains."""
@@ -144,7 +144,7 @@ class HostedEmulator:
         with suppress(OSError):
             self.listener.accept()[0].close()
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         about = _About(port=self.listener.getsockname()[1], settings=self._settings)
         replace_file(self.folder / _ABOUT, json.dumps(SCHEMA.stamped(about.model_dump(mode="json"))))
 
@@ -206,7 +206,7 @@ class Emulators:
             EmulatorError: The emulator did not start.
         """
         hosted = self.open(learner, name, settings)
-        self._make_room(hosted)
+        self._stop_oldest(hosted)
         with self._starts, hosted.lock:
             if afresh:
                 hosted.clear(settings)
@@ -299,7 +299,7 @@ class Emulators:
             self._all[learner] = {each.name: self._make(each, None) for each in kept}
         return self._all[learner]
 
-    def _make_room(self, hosted: HostedEmulator) -> None:
+    def _stop_oldest(self, hosted: HostedEmulator) -> None:
         """Stops the learner's emulators with the oldest start, so that at most `MAX_LEARNER_RUNNING` emulators run."""
         learner = hosted.folder.parent.parent.name
         with self._lock:
@@ -364,7 +364,7 @@ class Emulators:
     def _serve(self, hosted: HostedEmulator) -> None:
         """Runs an emulator until it ends, then waits for the next connection."""
         try:
-            self._make_room(hosted)
+            self._stop_oldest(hosted)
             with self._starts, hosted.lock:
                 process = None if hosted.closed else hosted.start()
         except EmulatorError as error:
