@@ -127,7 +127,7 @@ class NotTheApi(TransportError):
 
 
 class SigningError(SvcnbError):
-    """A signer could not sign or refused to."""
+    """A signer could not sign, or refused to sign."""
 
 
 class ChainError(SvcnbError):

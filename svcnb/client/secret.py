@@ -21,7 +21,7 @@ MASK: Final = "********"
 
 @final
 class Secret:
-    """Secret string. Every display masks it, pickle and JSON reject it, and comparisons take constant time.
+    """Secret string, which every display masks. Pickle and JSON reject a secret. Comparisons take constant time.
 
     Args:
         value: The string to protect.
