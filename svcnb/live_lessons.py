@@ -193,7 +193,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
             f"this lesson runs on the live service {base_url}",
-            consequences=(live.text, f"It uses {key}.", "The account was not changed."),
+            consequences=(live.text, f"The lesson uses {key}.", "The account was not changed."),
             hint=f"To start the lesson, call svcnb.lesson({name!r}, confirm=True). To use an emulator, unset "
             f"SVC_BASE_URL.",
         )
@@ -270,7 +270,7 @@ class Skipper:
                 if node.attr == "practice_key" and self._live is not None and self._live.own_wallet:
                     return "the practice keys are public. Set these names to your own wallets in a new cell."
         if needed := sorted(self.missing & set(_needed(cell))):
-            return f"it requires {', '.join(needed)}, which a skipped cell defines."
+            return f"this cell requires {', '.join(needed)}, which a skipped cell defines."
         return ""
 
 

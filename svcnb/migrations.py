@@ -94,7 +94,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
             OSError: The copy cannot be written.
         """
         if not isinstance(document, dict):
-            raise ValueError("it is not a JSON object")  # noqa: TRY004 - the same class as for all other invalid content
+            raise ValueError("the content is not a JSON object")  # noqa: TRY004 - the same class as for all other invalid content
         found = document.get(VERSION_KEY, 0)
         if not isinstance(found, int) or found < 0:
             raise ValueError(f"{VERSION_KEY} must be a whole number of at least 0")

@@ -19,7 +19,7 @@ _APPROVAL: Final = (
 _NEW_ACCOUNT: Final = "To create an account, run `svcnb chain-secured create NAME --wallet-key-file FILE`"
 _CONVERSION: Final = "To convert an account in API mode, run `svcnb account convert --wallet-key-file FILE`"
 _PAYMENT: Final = "Check the id of the payment, which `svcnb billing top-up` prints."
-_ADDRESS: Final = "Check --base-url or SVC_BASE_URL: it must be the part before /core/v1."
+_ADDRESS: Final = "Set --base-url or SVC_BASE_URL to the part of the address before /core/v1."
 
 _IN_PYTHON: Final = ("error.explain()", "triggers.authorize()")
 
@@ -67,7 +67,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
         r"svc\.chain_secured\.resume\('([^']{0,200})', owner\)",
         r"`svcnb chain-secured resume \1 --wallet-key-file FILE`",
     ),
-    (r" (?:To delete the record, call|Or delete its record:) svc\.chain_secured\.delete_pending\([^)]{0,200}\)\.", ""),
+    (r" (?:To delete the record, call|Or delete the record:) svc\.chain_secured\.delete_pending\([^)]{0,200}\)\.", ""),
     (r" To only read the account, call svc\.chain_secured\.look\(api_key_hash\)\.", ""),
     (r": svc\.chain_secured\.drift\(\) compares[^.]{0,200}\.", "."),
     (r"Call svc\.chain_secured\.drift\(\) [^.]{0,200}\. ", ""),
@@ -102,6 +102,9 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     ),
     (r"Pass base_url=URL \(--base-url on the command line\)", "Pass --base-url URL"),
     (r": (?:svcnb\.Client\()?rpc_url=\.\.\.\)?, or (?:set )?SVC_RPC_URL", " with SVC_RPC_URL"),
+    (r"rpc_url \(SVC_RPC_URL\)", "SVC_RPC_URL"),
+    (r"SVCNB_CONFIG or config_file", "SVCNB_CONFIG"),
+    (r"Set base_url to", "Set --base-url to"),
     (r"svc\.node\.chain_config\(\) returns", "`svcnb doctor` shows"),
     (r" svc\.node\.limits\(\) returns the limits of one execution\.", ""),
     (r"svc\.node\.version\(\) or ", ""),

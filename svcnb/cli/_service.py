@@ -243,7 +243,7 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
+def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
     """Prints a new key on standard output, and a reminder to store the key on standard error.
 
     If the key cannot be printed, the function saves it in a new temporary file, because the service shows it only once.
@@ -278,6 +278,6 @@ def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any]
             saved.write(secret + "\n")
         raise SvcnbError(
             f"the new key cannot be printed: {error.strerror}",
-            hint=f"The key was created. It is in {file}, which only you can read. Move the file to a safe place.",
+            hint=f"The key was created and stored in {file}, which only you can read. Move the file to a safe place.",
         ) from error
-    click.echo("The key is shown only once: store it now.", err=True)
+    click.echo("The key is shown only once: store the key now.", err=True)

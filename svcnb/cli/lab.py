@@ -136,8 +136,8 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
         except OSError:
             time.sleep(POLL_S)
     raise click.ClickException(
-        f"JupyterLab did not respond on port {port}. Its output is above. To check the installation, run `python -m "
-        f"jupyterlab --version`. To find what is missing, run `svcnb doctor`."
+        f"JupyterLab did not respond on port {port}. The output of JupyterLab is above. To check the "
+        "installation, run `python -m jupyterlab --version`. To find what is missing, run `svcnb doctor`."
     )
 
 

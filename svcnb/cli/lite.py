@@ -21,7 +21,8 @@ def command() -> None:
 @click.option(
     "--distribution",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of the Pyodide distribution, from which pandas is copied. Without it, the site has no pandas.",
+    help="Folder of the Pyodide distribution, from which pandas is copied. Without this folder, the site has no "
+    "pandas.",
 )
 def build(folder: Path, distribution: Path | None) -> None:
     """Build the site into FOLDER.
@@ -37,7 +38,7 @@ def build(folder: Path, distribution: Path | None) -> None:
         size = build_site(folder, lambda line: click.echo(line, err=True), distribution=distribution)
     except (PackagesMissing, SiteNotBuilt) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{folder}: {size / 1e6:.0f} MB. Open it with: svcnb lite serve {folder}")
+    click.echo(f"{folder}: {size / 1e6:.0f} MB. Open the site with: svcnb lite serve {folder}")
 
 
 @command.command("serve", epilog=examples("svcnb lite serve site --port 8080"))

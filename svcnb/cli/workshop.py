@@ -62,13 +62,16 @@ def _folder(wrapped: Any) -> Any:
 @click.option("--credit", type=int, default=500, show_default=True, help="Credit of each new account, in cents.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", "--desk-port", type=int, default=0, help="Port to listen on; 0 uses a free port.")
-@click.option("--url", "--desk-url", help="Address that the learners use for the server, if it differs from --host.")
+@click.option(
+    "--url", "--desk-url", help="Address that the learners use for the server, if this address differs from --host."
+)
 @click.option(
     "--idle-minutes",
     type=click.FloatRange(min=0, min_open=True),
     default=LEARNER_IDLE_STOP_S / 60,
     show_default=True,
-    help="Minutes without a request after which a learner's emulator stops. The next request starts it again.",
+    help="Minutes without a request after which a learner's emulator stops. The next request starts the emulator "
+    "again.",
 )
 @_folder
 def start(

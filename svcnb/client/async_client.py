@@ -165,8 +165,8 @@ class AsyncClient(ClientSettings[AsyncSession]):
     ) -> AsyncBatch:
         """See `Client.map`.
 
-        Await the returned batch. After a cancellation, the batch keeps the outcomes of the completed runs. Await it
-        again to execute the remaining runs.
+        Await the returned batch. After a cancellation, the batch keeps the outcomes of the completed runs. To execute
+        the remaining runs, await the batch again.
         """
         perform = self.run if executor is None else RemoteRuns(self._session, executor).run_async
         return AsyncBatch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress)

@@ -169,7 +169,7 @@ class _Results(Sequence[Outcome]):
 
 
 class Batch(_Results):
-    """The runs of one `Client.map`: a sequence of `Outcome`."""
+    """The runs of one call of `Client.map`: a sequence of `Outcome`."""
 
     _run: Callable[[ActionRef, object], Run]
 
@@ -217,7 +217,7 @@ class Batch(_Results):
         try:
             while not stop.is_set() and (index := self._work.take()) is not None:
                 if stop.wait(self._work.pause()):
-                    self._work.give_back(index)
+                    self._work.put_back(index)
                     return
                 try:
                     run = self._run(self._action, self.params[index])
@@ -232,9 +232,9 @@ class Batch(_Results):
 
 
 class AsyncBatch(_Results):
-    """The runs of one `AsyncClient.map`.
+    """The runs of one call of `AsyncClient.map`: a sequence of `Outcome`.
 
-    Await the batch to execute them. Awaiting it again executes the remaining runs.
+    To execute the runs, await the batch. To execute the remaining runs after an interruption, await the batch again.
     """
 
     _run: Callable[[ActionRef, object], Awaitable[Run]]
@@ -267,7 +267,7 @@ class AsyncBatch(_Results):
                 await asyncio.sleep(self._work.pause())
                 run = await self._run(self._action, self.params[index])
             except asyncio.CancelledError:
-                self._work.give_back(index)
+                self._work.put_back(index)
                 raise
             except Exception as error:  # noqa: BLE001 - every error is an outcome
                 if self._work.failed(index, error):

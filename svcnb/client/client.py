@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 class Client(ClientSettings[SyncSession]):
-    """Synchronous client of the service. It is thread-safe.
+    """Synchronous client of the service. Several threads can use one client.
 
     Connections stay open between calls. They close after ``close()``, at the end of a ``with`` block, or when the last
     client that uses them is deleted.
@@ -64,7 +64,8 @@ class Client(ClientSettings[SyncSession]):
         api_key: Account key or usage key.
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
-        control_token: Token of an emulator's control plane. It is required to read traces.
+        control_token: Token of an emulator's control plane, for reading traces. You can omit the token for an emulator
+            that you run on this machine, because the client then reads the token from a file.
         vocabulary: Names of the service and of the payment processor.
         timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
         retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
@@ -184,7 +185,7 @@ class Client(ClientSettings[SyncSession]):
             until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
                 (403). A new key or permission takes effect after a few seconds. The method does not retry if the credit
                 is insufficient or the action fails.
-            **named: Parameters by name, instead of ``params`` or merged into it.
+            **named: Parameters by name. If ``params`` is also given, it must be an object, and the client merges both.
 
         Raises:
             ActionError: The action threw an error, has a syntax error, or exceeded a limit.
@@ -201,7 +202,7 @@ class Client(ClientSettings[SyncSession]):
     def trace(self, of: Traced) -> Trace:
         """Returns the timeline of an execution on an emulator: its operations, their times, and the memory used.
 
-        Failed executions also have a timeline. To read it, pass the error that ``run`` raised.
+        Failed executions also have a timeline. To read this timeline, pass the error that ``run`` raised.
 
         Args:
             of: The result or the error of ``run``, or a request id.
@@ -223,7 +224,7 @@ class Client(ClientSettings[SyncSession]):
     ) -> Batch:
         """Runs an action once for each set of parameters, with limited concurrency, and returns every result.
 
-        When the service is overloaded (429, 503), all runs pause together. A failed run does not stop the others. An
+        When the service is overloaded (429, 503), all runs pause together. A failed run does not stop other runs. An
         error that affects every run (unknown key, missing permission, insufficient credit) stops the batch. An
         interrupted batch returns the outcomes so far. To continue, call ``batch.resume()``, or repeat the call with the
         same ``resume`` file in another process.
@@ -298,9 +299,9 @@ class Client(ClientSettings[SyncSession]):
     # --- time and closing -------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Closes the connections of this client and of clients derived from it.
+        """Closes the connections of this client, and of the clients that its `with_key` and `with_options` returned.
 
-        On a derived client, this method has no effect.
+        On a client that `with_key` or `with_options` returned, this method has no effect.
         """
         if self._owner:
             self._session.transport.close()

@@ -106,13 +106,13 @@ class ClientSettings(Checked, Generic[SessionT]):
             timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
             retries: Maximum number of retries of a call that is safe to repeat, or `Retries`. 0 disables retries.
             correlation_id: Id to send with every call. The service returns the id, and the action can read it.
-            headers: Headers to send with every request to the service. They replace the ``headers`` of this client.
+            headers: Headers to send with every request to the service, instead of the ``headers`` of this client.
         """
         return self._with(optioned(self._config, timeout, retries, correlation_id, headers))
 
     @property
     def clock_skew(self) -> float | None:
-        """Seconds by which the service's clock is ahead of this machine's, accurate to about a second.
+        """Seconds by which the service's clock is ahead of this machine's clock, accurate to about a second.
 
         The value is None before the first response.
         """

@@ -94,7 +94,7 @@ class Config:
         master_key: Whether ``api_key`` comes from an `Account`, and is therefore an account's master key.
         triggers_url: Address of the triggers service, or None if unknown.
         rpc_url: JSON-RPC address of the chain, or None if unknown.
-        control_token: Token of an emulator's control plane, or None. It is required to read traces.
+        control_token: Token of an emulator's control plane, for reading traces, or None.
         vocabulary: Names of the service and of the payment processor.
         timeouts: Timeouts of each kind of call.
         retries: Retry policy.
@@ -217,11 +217,11 @@ def _found(base_url: str | None, file: str | Path | None, environment: Mapping[s
     # An explicitly selected profile takes precedence over the environment. The rest of the file does not.
     found = found | from_file if chosen else from_file | found
     if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
-        _keep_with_its_address(found, from_file["base_url"], base_url)
+        _remove_key_of_other_address(found, from_file["base_url"], base_url)
     return found
 
 
-def _keep_with_its_address(found: dict[str, str], home: str, given: str | None) -> None:
+def _remove_key_of_other_address(found: dict[str, str], home: str, given: str | None) -> None:
     """Removes the key of the file if the address in the file differs from the address in use."""
     in_use = (given or found["base_url"]).strip().rstrip("/").removesuffix(API_PATH)
     if in_use != home.strip().rstrip("/").removesuffix(API_PATH):

@@ -123,11 +123,11 @@ class TimedOut(TransportError):
 class NotTheApi(TransportError):
     """A server responded, but it is not this service: the host or the path is not the API."""
 
-    default_hint = "Check base_url: it must be the part before /core/v1."
+    default_hint = "Set base_url to the part of the address before /core/v1."
 
 
 class SigningError(SvcnbError):
-    """A signer could not sign or refused to."""
+    """A signer could not sign, or refused to sign."""
 
 
 class ChainError(SvcnbError):
@@ -209,7 +209,7 @@ class TraceUnavailable(SvcnbError):
     """No timeline of this execution is available."""
 
     default_hint = (
-        "Use an emulator: it stores the timelines of its newest 10,000 executions. The live service does not "
+        "Use an emulator, which stores the timelines of the newest 10,000 executions. The live service does not "
         "store timelines."
     )
 

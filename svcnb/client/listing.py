@@ -20,7 +20,7 @@ class Listing(Sequence[M], Generic[M]):
 
     Args:
         items: The models.
-        of: Plural name of the models. An empty list shows it in a notebook, for example ``no wallets``.
+        of: Plural name of the models. A notebook shows an empty list with this name, for example as ``no wallets``.
         kind: Class of the models, which determines the columns of a DataFrame, even if the list is empty.
 
     Example:

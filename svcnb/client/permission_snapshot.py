@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from svcnb.client.models.explanation import ExplanationWarning, GroupLink, WarningCode
 from svcnb.client.models.groups import Group, GroupContents
-from svcnb.client.models.usage_keys import UsageKey, groups_in_words
+from svcnb.client.models.usage_keys import UsageKey, describe_groups
 from svcnb.client.models.wallets import Wallet
 
 MASTER_NAME: Final = "the account's master key"
@@ -21,16 +21,16 @@ Kind = Literal["usage", "master", "unknown", "elsewhere"]
 
 _TEXTS: Final[dict[WarningCode, str]] = {
     "master_key": (
-        "this is the master key: anyone who has it controls the account. Use a usage key with only "
-        "execute_in_groups instead"
+        "the key is the master key: anyone who has the master key controls the account. Instead, use a usage key "
+        "with only execute_in_groups"
     ),
     "wildcard_key": (
-        "the key has a wildcard (0): it can run any action with any wallet of the account. That includes the master "
-        "wallet, whose private key is the account key. Some services still require "
-        "a group that permits the wallet"
+        "the key has a wildcard (0): the key can run any action with any wallet of the account, including the master "
+        "wallet. The private key of the master wallet is the account key. Some services still require a group that "
+        "permits the wallet"
     ),
-    "wildcard_action": "{} has a wildcard (0): it permits every action, including actions of other accounts",
-    "wildcard_wallet": "{} has a wildcard: it permits every wallet of the account",
+    "wildcard_action": "{} has a wildcard (0) that permits every action, including actions of other accounts",
+    "wildcard_wallet": "{} has a wildcard that permits every wallet of the account",
     "master_wallet": (
         "{} permits the account's master wallet: an action that reads the private key of this wallet receives the "
         "account key"
@@ -185,4 +185,4 @@ def warning(code: WarningCode, *groups: int) -> ExplanationWarning:
         code: Code of the warning.
         groups: Groups that the warning concerns.
     """
-    return ExplanationWarning(code=code, text=_TEXTS[code].format(groups_in_words(groups)))
+    return ExplanationWarning(code=code, text=_TEXTS[code].format(describe_groups(groups)))

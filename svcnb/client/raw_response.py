@@ -19,7 +19,8 @@ T = TypeVar("T")
 class RawResponse(Generic[T]):
     """Result of calls, with their HTTP responses.
 
-    Both a list with several pages and a retried call have several responses. The properties describe the last one.
+    A list with several pages has several responses. A retried call also has several responses. The properties describe
+    the last response.
 
     Attributes:
         value: The result.

@@ -21,7 +21,7 @@ MASK: Final = "********"
 
 @final
 class Secret:
-    """Secret string. Every display masks it, pickle and JSON reject it, and comparisons take constant time.
+    """Secret string, which every display masks. Pickle and JSON reject a secret. Comparisons take constant time.
 
     Args:
         value: The string to protect.
@@ -87,7 +87,7 @@ class Secret:
         return self
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a secret cannot be pickled: pass secret.reveal() to send its text")
+        raise TypeError("a secret cannot be pickled: pass secret.reveal() to send the text of the secret")
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

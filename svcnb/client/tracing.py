@@ -32,7 +32,7 @@ def trace(of: Traced) -> Flow[Trace]:
     request_id = of if isinstance(of, str) else of.request_id
     if not request_id:
         raise InvalidArgument(
-            f"invalid execution {of!r}: it has no request id",
+            f"invalid execution {of!r}: the value has no request id",
             hint="Pass the result or the error of svc.run, or the X-Request-Id of the response.",
         )
     call = Call(

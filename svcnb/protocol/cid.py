@@ -54,7 +54,7 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
 
     Args:
         source: The source: text, bytes, the `pathlib.Path` of a file, or an open binary file. For text, the function
-            hashes the exact UTF-8 bytes. It reads an open file from its current position to its end.
+            hashes the exact UTF-8 bytes. The function reads an open file from its current position to its end.
         progress: Function to call with the number of bytes hashed so far, for large sources.
 
     Returns:

@@ -125,7 +125,7 @@ class Event:
         if sum(argument.indexed for argument in arguments) > MAX_INDEXED:
             raise InvalidSignature(
                 f"the event signature {shown(text)} marks more than {MAX_INDEXED} arguments as indexed",
-                hint="Mark at most three arguments as indexed, because a log contains at most three of them.",
+                hint="Mark at most three arguments as indexed, because a log contains at most three indexed arguments.",
             )
         return cls(found[1], arguments)
 

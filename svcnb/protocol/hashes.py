@@ -138,7 +138,7 @@ def checksum_address(address: str) -> str:
     if given not in {mixed, digits, digits.upper()}:
         raise MalformedAddress(
             f"the checksum of {shown(address)} is wrong, so a digit is probably mistyped",
-            hint="Compare the address with the original, or write it in lower case to skip the check.",
+            hint="Compare the address with the original, or write the address in lower case to skip the check.",
         )
     return "0x" + mixed
 

@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 
 from svcnb.errors import InvalidType
 from svcnb.protocol.errors import shown
-from svcnb.protocol.in_order import cores, in_order, working_along
+from svcnb.protocol.in_order import cores, in_order, process_in_order
 from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.unixfs import Node, Tree, leaf, leaves, parent
 
@@ -59,7 +59,7 @@ def _of_batches(nodes_of: Callable[[int, int], list[Node]], size: int, progress:
         return nodes_of(start, min(start + batch, size))
 
     tree = Tree()
-    for nodes in working_along(nodes_from, range(0, size, batch), workers):
+    for nodes in process_in_order(nodes_from, range(0, size, batch), workers):
         tree.add(nodes)
         if progress:
             progress(tree.file_bytes)
@@ -117,7 +117,7 @@ def _of_file(file: Any, size: int, progress: Progress | None) -> bytes:
 
 
 def _changed(path: object) -> OSError:
-    return OSError(f"{shown(str(path))} changed while it was read: wait until no program writes to it")
+    return OSError(f"{shown(str(path))} changed while it was read: wait until no program writes to the file")
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------
@@ -187,7 +187,9 @@ def _fill(readinto: Callable[[memoryview], int | None], buffer: memoryview) -> i
     while filled < len(buffer):
         taken = readinto(buffer[filled:])
         if taken is None:
-            raise BlockingIOError("the file is in non-blocking mode and has no data to read: set it to blocking mode")
+            raise BlockingIOError(
+                "the file is in non-blocking mode and has no data to read: set the file to blocking mode"
+            )
         if not taken:
             break
         filled += taken

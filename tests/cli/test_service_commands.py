@@ -86,7 +86,7 @@ def test_a_new_account_key_and_a_reminder_are_printed_separately(svcnb, emulator
     done = svcnb("account", "create", "mine", "--base-url", emulator.base_url)
     lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert set(lines) == {"api_key", "wallet_address"}
-    assert "store it now" in done.stderr
+    assert "store the key now" in done.stderr
 
 
 @pytest.mark.slow

@@ -116,7 +116,7 @@ def test_without_an_account_a_payment_waits_and_what_needs_credit_is_skipped(liv
     assert "waiting" in shown["me = svc.with_key(account.api_key)\nme.billing.top_up(500)"]
     reasons = skipped(cells)
     assert reasons[0].startswith("This call needs $0.01, but the account has $0.00")
-    assert "it requires wallet, which a skipped cell defines." in reasons
+    assert "this cell requires wallet, which a skipped cell defines." in reasons
 
 
 @pytest.mark.slow
@@ -235,8 +235,8 @@ def test_a_skipped_cell_takes_with_it_what_depends_on_it_and_nothing_else(capsys
     cells.run("print('ran', a)\na")
     assert capsys.readouterr().out.splitlines() == [
         f"{NOTICE}emu.clock requires an emulator.",
-        f"{NOTICE}it requires a, which a skipped cell defines.",
-        f"{NOTICE}it requires b, which a skipped cell defines.",
+        f"{NOTICE}this cell requires a, which a skipped cell defines.",
+        f"{NOTICE}this cell requires b, which a skipped cell defines.",
         "ran 2",
         "2",
     ]
@@ -253,7 +253,7 @@ def test_a_mistake_of_the_learner_is_an_error_and_a_limit_of_the_service_is_not(
     cells.run("refused.list()")
     assert capsys.readouterr().out.splitlines() == [
         f"{NOTICE}no triggers service is configured. Set SVC_TRIGGERS_URL to the address of the triggers service.",
-        f"{NOTICE}it requires refused, which a skipped cell defines.",
+        f"{NOTICE}this cell requires refused, which a skipped cell defines.",
     ]
 
 
@@ -278,7 +278,7 @@ def test_in_a_page_cells_that_need_an_absent_package_say_so_and_the_others_run(
     cells.run("print(svcnb.practice_key(1)[:4])")
     assert capsys.readouterr().out.splitlines() == [
         "Skipped on this page: the page does not contain no_such_package. Run this cell with svcnb on a computer.",
-        "Skipped on this page: it requires month, which a skipped cell defines.",
+        "Skipped on this page: this cell requires month, which a skipped cell defines.",
         "Skipped on this page: charts require the package numpy. Use an installed svcnb.",
         "0x11",
     ]

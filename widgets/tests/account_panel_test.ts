@@ -1,4 +1,4 @@
-/** The account panel over a model without a kernel. */
+/** Tests of the account panel with a fake model, without a kernel. */
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import account from "../src/panels/account/index.ts";
 
@@ -12,7 +12,7 @@ async function opened(state: Record<string, string>, has_key = false) {
   return { model, el, close };
 }
 
-Deno.test("a key is shown once, and gone when it is stored", async () => {
+Deno.test("the panel shows a new key once, and removes it when the user presses Hide key", async () => {
   const { model, el, close } = await opened(CLOSED);
   find<HTMLInputElement>(el, "input[placeholder=treasury]").value = "treasury";
   click(button(el, "Create"));
@@ -25,7 +25,7 @@ Deno.test("a key is shown once, and gone when it is stored", async () => {
   close();
 });
 
-Deno.test("the client's own account is opened when it has a key", async () => {
+Deno.test("the panel opens the account of the client's key, if the client has a key", async () => {
   for (const has_key of [true, false]) {
     const { model, close } = await opened(CLOSED, has_key);
     equal(model.sent.some(({ name }) => name === "open_with_key"), has_key);
@@ -33,7 +33,7 @@ Deno.test("the client's own account is opened when it has a key", async () => {
   }
 });
 
-Deno.test("an account without a name is not sent, and the field says so", async () => {
+Deno.test("an empty account name is not sent, and the field shows an error", async () => {
   const { model, el, close } = await opened(CLOSED);
   click(button(el, "Create"));
   await settled();
@@ -43,7 +43,7 @@ Deno.test("an account without a name is not sent, and the field says so", async 
   close();
 });
 
-Deno.test("a conversion says what it does, and the harmless way out sends nothing", async () => {
+Deno.test("a conversion first shows its consequences, and Cancel sends nothing", async () => {
   const { model, el, close } = await opened(OPEN);
   click(button(el, "Convert to ChainSecured …"));
   await settled();
@@ -61,7 +61,7 @@ Deno.test("a conversion says what it does, and the harmless way out sends nothin
   close();
 });
 
-Deno.test("a conversion that is meant is confirmed", async () => {
+Deno.test("after the user's confirmation, the conversion is sent with confirm", async () => {
   const { model, el, close } = await opened(OPEN);
   click(button(el, "Convert to ChainSecured …"));
   await settled();
@@ -74,7 +74,7 @@ Deno.test("a conversion that is meant is confirmed", async () => {
   close();
 });
 
-Deno.test("what else stops a conversion is a failure like any", async () => {
+Deno.test("any other error of a conversion is shown as a failure", async () => {
   const { model, el, close } = await opened(OPEN);
   click(button(el, "Convert to ChainSecured …"));
   await settled();
@@ -84,7 +84,7 @@ Deno.test("what else stops a conversion is a failure like any", async () => {
   close();
 });
 
-Deno.test("added credit is no longer reported after another account is opened", async () => {
+Deno.test("the message about added credit disappears after another account is opened", async () => {
   const { model, el, close } = await opened(OPEN);
   click(button(el, "Add credit"));
   await model.answer({ page: "", payment: "pay_1" });

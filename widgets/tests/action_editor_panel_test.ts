@@ -1,11 +1,11 @@
-/** The action editor over a model without a kernel; a text area stands for the large editor. */
+/** Tests of the action editor with a fake model, without a kernel. A text area replaces the large editor. */
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import type { Editor, Mark, Module, Options } from "../src/codemirror/interface.ts";
 import { mountPlain } from "../src/lib/plain_editor.ts";
 import { actionEditor } from "../src/panels/action_editor/index.ts";
 
 const SOURCE = "async function main({ n }) {\n  return n + 1;\n}\n";
-// By ipfs-unixfs-importer and ethers, as in the shared vectors: "hello" and the hash of its CID.
+// CID of "hello" and the hash of this CID, from the shared vectors (ipfs-unixfs-importer and ethers).
 const HELLO_CID = "QmWfVY9y3xjsixTgbd9AorQxH7VtMpzfx2HaWtsoUYecaX";
 const HELLO_HASH = hashOf(HELLO_CID);
 
@@ -31,7 +31,7 @@ const ACCOUNT = {
   ],
 };
 
-/** A kernel that answers by the command's name. */
+/** Fake kernel that responds to each command with the prepared answer of the same name. */
 class Kernel extends FakeModel {
   readonly marked: Mark[][] = [];
   wentTo: number | null = null;
@@ -101,7 +101,7 @@ function type(el: HTMLElement, label: string, text: string): void {
   area.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-Deno.test("a usage key of the client is offered by its name", async () => {
+Deno.test("the list of keys shows the client's usage key by its name", async () => {
   const mine = { ...RESOURCES, client_key: "night shift" };
   for (const [resources, label] of [[RESOURCES, "the account's key"], [mine, "usage key night shift of the client"]]) {
     const { el, close } = await opened({ resources, shared: { mode: "api" } });
@@ -112,7 +112,7 @@ Deno.test("a usage key of the client is offered by its name", async () => {
   }
 });
 
-Deno.test("in ChainSecured mode, a run without a usage key is not sent, and the field says what to do", async () => {
+Deno.test("in ChainSecured mode, a run without a usage key is not sent, and the field shows what to do", async () => {
   const { model, el, close } = await opened({ resources: { ...RESOURCES, mode: "chain" }, shared: { mode: "chain" } });
   click(button(el, "Run"));
   await settled();
@@ -121,7 +121,7 @@ Deno.test("in ChainSecured mode, a run without a usage key is not sent, and the 
   close();
 });
 
-Deno.test("what was done in one account is no longer reported after another is opened", async () => {
+Deno.test("messages about an account disappear after another account is opened", async () => {
   const { model, el, close } = await opened({ shared: { mode: "api" }, register: null });
   click(button(el, "Register"));
   await settled();
@@ -132,7 +132,7 @@ Deno.test("what was done in one account is no longer reported after another is o
   close();
 });
 
-Deno.test("the CID and its hash follow every keystroke, without a word from the kernel", async () => {
+Deno.test("the CID and its hash change with every keystroke, without a message to the kernel", async () => {
   const { model, el, close } = await opened();
   const before = model.sent.length;
   type(el, "Source of the action", "hello");
@@ -142,7 +142,7 @@ Deno.test("the CID and its hash follow every keystroke, without a word from the 
   close();
 });
 
-Deno.test("what has changed is told in bytes, until one compares from here", async () => {
+Deno.test("the editor shows the changed bytes until the user compares with this version", async () => {
   const { el, close } = await opened();
   type(el, "Source of the action", SOURCE.replace("+ 1", "+ 22"));
   equal(find(el, ".svcnb-change").textContent, "1 → 22");
@@ -152,7 +152,7 @@ Deno.test("what has changed is told in bytes, until one compares from here", asy
   close();
 });
 
-Deno.test("the account's name and groups of a CID stand beside it as one types", async () => {
+Deno.test("during typing, the editor shows the registered name and the groups of the CID", async () => {
   const { el, close } = await opened();
   const standing = () => find(el, ".svcnb-standing").textContent!;
   equal(standing().includes("not registered"), true, standing());
@@ -163,7 +163,7 @@ Deno.test("the account's name and groups of a CID stand beside it as one types",
   close();
 });
 
-Deno.test("a run sends what stands there, and shows response, logs and timeline", async () => {
+Deno.test("a run sends the current source and parameters, and shows the response, the logs and the timeline", async () => {
   const row = {
     label: "fetch GET",
     kind: "fetch",
@@ -186,7 +186,7 @@ Deno.test("a run sends what stands there, and shows response, logs and timeline"
   close();
 });
 
-Deno.test("a run that threw marks its line and leads there", async () => {
+Deno.test("a run that throws an error marks the line, and a button moves the cursor to that line", async () => {
   const run = {
     ok: false,
     stage: "run",
@@ -208,7 +208,7 @@ Deno.test("a run that threw marks its line and leads there", async () => {
   close();
 });
 
-Deno.test("an example is a new starting point, not a change", async () => {
+Deno.test("an example replaces the source, and is not shown as a change", async () => {
   const examples = [{ name: "Sign", source: "const main = () => 7;\n", params: "{}" }];
   const { el, close } = await opened({ setup: { ...SETUP, examples } });
   find(el, "select option").setAttribute("selected", "");
@@ -219,7 +219,7 @@ Deno.test("an example is a new starting point, not a change", async () => {
   close();
 });
 
-Deno.test("a new run removes the signature that an earlier run offered", async () => {
+Deno.test("a new run removes the result of an earlier signature check", async () => {
   const signature = `0x${"ab".repeat(65)}`;
   const run = { ok: true, cid: "Qm", response: JSON.stringify(signature), logs: "", elapsed: 0.1, cost_cents: 1 };
   const { el, model, close } = await opened({
@@ -238,7 +238,7 @@ Deno.test("a new run removes the signature that an earlier run offered", async (
   close();
 });
 
-Deno.test("a run that failed without a wallet says where a wallet comes from", async () => {
+Deno.test("a run that fails without a wallet in its parameters shows a hint about the wallet", async () => {
   const failed = { ok: false, stage: "run", name: "RangeError", message: "blank", line: null, column: null, stack: "" };
   const { el, close } = await opened({ run: { ...failed, logs: "", trace: null } });
   type(el, "Parameters", '{ "wallet": "", "message": "hello" }');
@@ -252,7 +252,7 @@ Deno.test("a run that failed without a wallet says where a wallet comes from", a
   close();
 });
 
-Deno.test("parameters that are no JSON are told and not sent", async () => {
+Deno.test("parameters that are not valid JSON cause an error and are not sent", async () => {
   const { model, el, close } = await opened();
   type(el, "Parameters", "{ n: 41 }");
   click(button(el, "Run"));
@@ -263,7 +263,7 @@ Deno.test("parameters that are no JSON are told and not sent", async () => {
   close();
 });
 
-Deno.test("a refused run is shown with its hint, and explained when asked", async () => {
+Deno.test("a rejected run shows its hint, and Check permission explains the rejection", async () => {
   const explained = {
     permitted: false,
     reason: "no group permits the action",
@@ -286,7 +286,7 @@ Deno.test("a refused run is shown with its hint, and explained when asked", asyn
   close();
 });
 
-Deno.test("what the linter finds is marked and told, once one pauses", async () => {
+Deno.test("after a pause in typing, the editor marks and lists the findings of the linter", async () => {
   const mark = { line: 1, column: 7, severity: "error", message: "there is no main", hint: "Define it." };
   const { model, el, close } = await opened({ lint: { marks: [mark], missing: "" } });
   type(el, "Source of the action", "const x = 1;");
@@ -297,7 +297,7 @@ Deno.test("what the linter finds is marked and told, once one pauses", async () 
   close();
 });
 
-Deno.test("a derived action is shown, and edited when asked", async () => {
+Deno.test("the editor shows a derived action, and a button opens its source", async () => {
   const derive = {
     source: SOURCE + 'const CONST = "x";\n',
     added: 'const CONST = "x";\n',
@@ -316,21 +316,21 @@ Deno.test("a derived action is shown, and edited when asked", async () => {
   close();
 });
 
-Deno.test("the source follows Python and other views", async () => {
+Deno.test("the editor shows a source that Python or another view sets", async () => {
   const { model, el, close } = await opened();
   model.set("source", "hello");
   equal(find(el, ".svcnb-cid").textContent, HELLO_CID);
   close();
 });
 
-Deno.test("without a key nothing is compared with an account", async () => {
+Deno.test("without a key, the panel does not read the account", async () => {
   const { model, el, close } = await opened({ setup: { ...SETUP, has_key: false } });
   equal(model.args("look_up"), undefined);
   equal(find(el, ".svcnb-standing").textContent!.includes("No account is open"), true);
   close();
 });
 
-Deno.test("one can write before the large editor is there, and if it never comes", async () => {
+Deno.test("users can edit the source before the large editor loads, and also if it fails to load", async () => {
   const model = new Kernel(QUIET);
   const { el, close } = open(actionEditor(() => Promise.reject(new Error("the kernel stopped"))), model);
   type(el, "Source of the action", "hello");
@@ -342,7 +342,7 @@ Deno.test("one can write before the large editor is there, and if it never comes
   close();
 });
 
-Deno.test("a view that goes leaves nothing behind", async () => {
+Deno.test("a closed view removes its listeners", async () => {
   const { model, close } = await opened();
   close();
   equal(model.listening("change:source"), 0);

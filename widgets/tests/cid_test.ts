@@ -1,4 +1,4 @@
-/** The shared vectors, in the browser's code. */
+/** Tests of the browser's CID code with the shared vectors. */
 import { sha256 } from "@noble/hashes/sha2";
 import { cid, hashedCid, sourceBytes } from "../src/lib/cid.ts";
 
@@ -41,7 +41,10 @@ function equal(seen: string, wanted: string, what: string): void {
   if (seen !== wanted) throw new Error(`${what}: ${seen} is not ${wanted}`);
 }
 
-/** The first with a second level of parents is the last that is tried here; the Python side takes all. */
+/**
+ * Size of the largest tested source: the first source whose tree has two levels of parent nodes. The tests in Python use
+ * all vectors.
+ */
 const LARGEST_BYTES = 45_613_057;
 
 for (const vector of read<{ vectors: Vector[] }>("cid.json").vectors) {
@@ -54,7 +57,7 @@ for (const vector of read<{ vectors: Vector[] }>("cid.json").vectors) {
   });
 }
 
-Deno.test("a CID's hash is what the contract knows", () => {
+Deno.test("the hash of a CID equals the hash in the contract", () => {
   const { hashed_cid } = read<{ hashed_cid: { cid: string; hashed_cid: string }[] }>("hashes.json");
   for (const each of hashed_cid) equal(hashedCid(each.cid), each.hashed_cid, each.cid);
 });

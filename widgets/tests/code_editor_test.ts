@@ -1,4 +1,4 @@
-/** The editor's bundle comes to a page once. */
+/** Tests that a page loads the editor's bundle only once. */
 import { equal } from "./fake.ts";
 import type { Module } from "../src/codemirror/interface.ts";
 import { codeEditor } from "../src/lib/code_editor.ts";
@@ -18,7 +18,7 @@ class Kernel {
 
 const load = (script: string) => Promise.resolve({ script } as unknown as Module);
 
-Deno.test("many panels of a page load the editor once, also when they open at the same time", async () => {
+Deno.test("many panels of a page load the editor once, even if they open at the same time", async () => {
   const kernel = new Kernel("one");
   const modules = await Promise.all(Array.from({ length: 5 }, () => codeEditor(kernel.ask, load)));
   equal(kernel.scripts, 1);
@@ -26,13 +26,13 @@ Deno.test("many panels of a page load the editor once, also when they open at th
   await codeEditor(new Kernel("one").ask, () => Promise.reject(new Error("loaded twice")));
 });
 
-Deno.test("another version is loaded beside the old one", async () => {
+Deno.test("a page loads another version of the editor in addition to the old version", async () => {
   const [old, next] = [new Kernel("old"), new Kernel("next")];
   await codeEditor(old.ask, load);
   equal(await codeEditor(next.ask, load), { script: "text of next" });
 });
 
-Deno.test("what failed may be asked for again", async () => {
+Deno.test("after a failed load, the next panel loads the bundle again", async () => {
   const kernel = new Kernel("flaky", 1);
   const failed = await codeEditor(kernel.ask, load).catch((error: Error) => error.message);
   equal(failed, "the kernel stopped");

@@ -1,4 +1,4 @@
-/** A document without a browser, and a model without a kernel, for the tests of the panels. */
+/** Document without a browser, and model without a kernel, for the tests of the panels. */
 import { parseHTML } from "linkedom";
 import type { Model, Widget } from "../src/lib/panel.ts";
 
@@ -11,7 +11,7 @@ Object.assign(globalThis, {
   Event: window.Event,
 });
 
-// Deno's own window takes no events of that document, so wallets announce themselves through one that takes any.
+// Deno's own window does not accept events of this document. With these functions, wallets can announce themselves.
 const pageListeners = new Map<string, Set<(event: { type: string }) => void>>();
 Object.assign(globalThis, {
   addEventListener: (type: string, listener: (event: { type: string }) => void) => {
@@ -28,7 +28,7 @@ Object.assign(globalThis, {
 
 type Message = Record<string, unknown>;
 
-/** The kernel's side, played by the test. */
+/** Fake model, which records the messages of a panel. The test sends the messages of the kernel. */
 export class FakeModel implements Model {
   readonly sent: Message[] = [];
   private readonly listeners = new Map<string, Set<(message: unknown) => void>>();
@@ -53,30 +53,30 @@ export class FakeModel implements Model {
     else this.listeners.delete(event);
   }
 
-  /** How many listen, to see that a view cleans up behind itself. */
+  /** Returns the number of listeners. A closed view must have removed its listeners. */
   listening(event: string): number {
     return this.listeners.get(event)?.size ?? 0;
   }
 
-  /** The kernel says something. */
+  /** Sends a message from the kernel to the panel. */
   say(message: Message): void {
     this.emit("msg:custom", message);
   }
 
-  /** The newest message of one type. */
+  /** Returns the newest message of a type. */
   last(type: string): Message {
     const found = this.sent.findLast((message) => message.type === type);
     if (!found) throw new Error(`nothing of type ${type} was sent`);
     return found;
   }
 
-  /** Answers the newest command. */
+  /** Responds to the newest command. */
   async answer(value: unknown): Promise<void> {
     this.say({ type: "answer", id: this.last("command").id, ok: true, value });
     await settled();
   }
 
-  /** Fails the newest command. */
+  /** Responds to the newest command with an error. */
   async fail(message: string, hint = "", consequences: string[] = []): Promise<void> {
     const error = { type: "SvcnbError", message, hint, consequences };
     this.say({ type: "answer", id: this.last("command").id, ok: false, error });
@@ -88,12 +88,12 @@ export class FakeModel implements Model {
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Waits until pending promise callbacks have run. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }
 
-/** Renders a panel; `close` ends it. */
+/** Renders a panel. `close` removes the panel. */
 export function open(widget: Widget, model: FakeModel): { el: HTMLElement; close: () => void } {
   const el = document.createElement("div") as unknown as HTMLElement;
   document.body.append(el as never);
@@ -107,7 +107,7 @@ export function find<T extends HTMLElement = HTMLElement>(el: HTMLElement, selec
   return found as T;
 }
 
-/** The button of that name. */
+/** Returns the button with the given text. */
 export function button(el: HTMLElement, name: string): HTMLButtonElement {
   const found = [...el.querySelectorAll("button")].find(({ textContent }) => textContent === name);
   if (!found) throw new Error(`no button ${name} in ${el.innerHTML}`);

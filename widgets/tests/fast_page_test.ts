@@ -1,4 +1,7 @@
-/** The engine `fast` in a worker, as a page has it: answers, console, errors, deadline, and no trace of the run before. */
+/**
+ * Tests of the engine `fast` in a web worker, as in a browser page: responses, console, errors, time limit, and isolation
+ * from the previous run.
+ */
 import { gunzipSync } from "node:zlib";
 import { equal } from "./fake.ts";
 
@@ -19,7 +22,7 @@ const NAMES = JSON.stringify({
   actionWalletAddress: "getSvcActionWalletAddress",
 });
 
-/** The content of a bundle, which the build may have compressed. */
+/** Returns the content of a bundle, which can be compressed. */
 async function bundle(name: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return new Uint8Array(gunzipSync(await Deno.readFile(new URL(`${name}.gz`, STATIC))));
@@ -29,7 +32,7 @@ async function bundle(name: string): Promise<Uint8Array<ArrayBuffer>> {
   }
 }
 
-/** Code that writes to the console. Each part gives the same text with Deno's console. */
+/** Code that writes to the console. The engine must write the same text as Deno's console. */
 const WRITES = [
   ...["log", "debug", "info", "warn", "error"].map((method) => `console.${method}(1, "a", { a: [1, "x"] })`),
   "console.group('g', { a: 1 }); console.log('a\\nb'); console.group(); console.dir({ a: 1 }); console.groupEnd(); console.log()",
@@ -122,7 +125,7 @@ class Engine {
   }
 }
 
-Deno.test("the engine runs in a worker as it does in a process", async () => {
+Deno.test("the engine has the same results in a worker as in a process", async () => {
   const engine = new Engine(await bundle("fast_page.js"));
   try {
     await engine.start();
@@ -152,7 +155,7 @@ Deno.test("the engine runs in a worker as it does in a process", async () => {
     equal([thrown!.ok, thrown!.error_kind], [false, "throw"]);
     matches(thrown!.text, /^Uncaught \(in promise\) TypeError: no\n {4}at main/);
 
-    // A process leaves these to V8. In a page, function and line are V8's, the column need not be.
+    // In a process, V8 runs these actions. In a page, the function and the line are the same, but the column can differ.
     for (
       const [source, message, line] of [
         ["async function main() {\n  return missing.member;\n}", "ReferenceError: missing is not defined", 2],

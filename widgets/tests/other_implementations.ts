@@ -1,7 +1,8 @@
 /**
- * Asks npm packages what ours should answer. Tests in Python send lines of JSON and read one line for each.
+ * Computes reference results with npm packages. Tests in Python send lines of JSON, and read one response for each line.
  *
- * `{"cid": BASE64, "raw": BOOLEAN}` is answered by ipfs-unixfs-importer (version 1 with raw leaves if `raw`), `{"github": {"secret", "body"}}` by what @octokit/webhooks signs with.
+ * - `{"cid": BASE64, "raw": BOOLEAN}`: CID from ipfs-unixfs-importer. If `raw` is true, a CID of version 1 with raw leaves.
+ * - `{"github": {"secret", "body"}}`: signature of a webhook from @octokit/webhooks-methods.
  */
 import { sign } from "@octokit/webhooks-methods";
 import { importer } from "ipfs-unixfs-importer";

@@ -1,4 +1,4 @@
-/** The frame that all panels share, over a model without a kernel. */
+/** Tests of the code that all panels share, with a fake model and without a kernel. */
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import { h, panel, PanelError } from "../src/lib/panel.ts";
 import { Wire } from "../src/lib/wire.ts";
@@ -7,7 +7,7 @@ const counter = panel("Counter", (at) => {
   at.body.append(at.button("Count", () => at.call("count", { by: 2 }, "Counting"), { kind: "primary" }));
 });
 
-Deno.test("a command is sent with its arguments, and its answer comes back", async () => {
+Deno.test("a command is sent with its arguments, and the call returns the response", async () => {
   const model = new FakeModel();
   const wire = new Wire(model);
   const answer = wire.call("count", { by: 2 });
@@ -18,7 +18,7 @@ Deno.test("a command is sent with its arguments, and its answer comes back", asy
   wire.close();
 });
 
-Deno.test("an answer goes to the command it belongs to", async () => {
+Deno.test("each command receives its own response, in any order", async () => {
   const model = new FakeModel();
   const wire = new Wire(model);
   const [first, second] = [wire.call("first"), wire.call("second")];
@@ -29,7 +29,7 @@ Deno.test("an answer goes to the command it belongs to", async () => {
   wire.close();
 });
 
-Deno.test("None of a kernel that runs in the page is null, in answers and in the state", async () => {
+Deno.test("None from a kernel in the page becomes null, in responses and in the state", async () => {
   const model = new FakeModel({ chosen: undefined });
   const wire = new Wire(model);
   const answer = wire.call("rules");
@@ -42,7 +42,7 @@ Deno.test("None of a kernel that runs in the page is null, in answers and in the
   close();
 });
 
-Deno.test("a failure is shown with its hint and what would happen, and can be closed", async () => {
+Deno.test("a failure is shown with its hint and consequences, and can be closed", async () => {
   const model = new FakeModel();
   const { el, close } = open(counter, model);
   click(button(el, "Count"));
@@ -56,7 +56,7 @@ Deno.test("a failure is shown with its hint and what would happen, and can be cl
   close();
 });
 
-Deno.test("a long number in a failure is cut in the middle, and can be copied whole", async () => {
+Deno.test("a long number in a failure is shortened in the middle, and the complete number can be copied", async () => {
   const model = new FakeModel();
   const { el, close } = open(counter, model);
   const number = "1".repeat(6) + "2".repeat(65) + "3".repeat(6);
@@ -75,7 +75,7 @@ Deno.test("a long number in a failure is cut in the middle, and can be copied wh
   close();
 });
 
-Deno.test("a wallet without gas is shown, and on an emulator a button funds it", async () => {
+Deno.test("a failure shows the wallet without gas, and on an emulator a button adds ETH to the wallet", async () => {
   const wallet = `0x${"ab".repeat(20)}`;
   for (const hasFaucet of [true, false]) {
     const model = new FakeModel();
@@ -99,7 +99,7 @@ Deno.test("a wallet without gas is shown, and on an emulator a button funds it",
   }
 });
 
-Deno.test("a message beside a field begins with a capital, unless it begins with a name", async () => {
+Deno.test("an error next to a field begins with a capital letter, unless it begins with a name", async () => {
   for (
     const [message, shown] of [["a key is missing", "A key is missing"], ["owner.json is empty", "owner.json is empty"]]
   ) {
@@ -118,7 +118,7 @@ Deno.test("a message beside a field begins with a capital, unless it begins with
   }
 });
 
-Deno.test("a failure goes when the same is tried again", async () => {
+Deno.test("a failure disappears when the user tries again", async () => {
   const model = new FakeModel();
   const { el, close } = open(counter, model);
   click(button(el, "Count"));
@@ -129,7 +129,7 @@ Deno.test("a failure goes when the same is tried again", async () => {
   close();
 });
 
-Deno.test("a button cannot be pressed twice while it works", async () => {
+Deno.test("a second press of a button has no effect while its command runs", async () => {
   const model = new FakeModel();
   const { el, close } = open(counter, model);
   click(button(el, "Count"));
@@ -144,7 +144,7 @@ Deno.test("a button cannot be pressed twice while it works", async () => {
   close();
 });
 
-Deno.test("what is under way is said, with the kernel's own progress, and can be cancelled", async () => {
+Deno.test("the panel shows a running command with the kernel's progress, and can cancel the command", async () => {
   const model = new FakeModel();
   const { el, close } = open(counter, model);
   click(button(el, "Count"));
@@ -162,7 +162,7 @@ Deno.test("what is under way is said, with the kernel's own progress, and can be
   close();
 });
 
-Deno.test("a kernel that says nothing is noticed, and forgiven when it speaks", async () => {
+Deno.test("the panel reports a kernel that does not respond, and removes the report after a message", async () => {
   const model = new FakeModel();
   const wire = new Wire(model, 10);
   const told: (string | null)[] = [];
@@ -177,7 +177,7 @@ Deno.test("a kernel that says nothing is noticed, and forgiven when it speaks", 
   wire.close();
 });
 
-Deno.test("a command that the kernel never took up ends by its cancel", async () => {
+Deno.test("cancelling a command that the kernel never started ends the command", async () => {
   const model = new FakeModel();
   const wire = new Wire(model);
   const answer = wire.call("count").catch((error: PanelError) => error.type);
@@ -186,7 +186,7 @@ Deno.test("a command that the kernel never took up ends by its cancel", async ()
   wire.close();
 });
 
-Deno.test("a kernel that is gone for good fails every command at once", async () => {
+Deno.test("if the kernel no longer exists, every command fails immediately", async () => {
   const model = new FakeModel();
   model.send = () => {
     throw new Error("disposed");
@@ -196,7 +196,7 @@ Deno.test("a kernel that is gone for good fails every command at once", async ()
   wire.close();
 });
 
-Deno.test("a question of the kernel is shown and answered once", async () => {
+Deno.test("a question from the kernel is shown, and only the first reply is sent", async () => {
   const model = new FakeModel();
   const wire = new Wire(model);
   let asked = 0;
@@ -214,7 +214,7 @@ Deno.test("a question of the kernel is shown and answered once", async () => {
   wire.close();
 });
 
-Deno.test("a question that is settled elsewhere is withdrawn, and no answer leaves", () => {
+Deno.test("a question that another view answered is withdrawn, and a late reply is not sent", () => {
   const model = new FakeModel();
   const wire = new Wire(model);
   let withdrawn = false;
@@ -231,7 +231,7 @@ Deno.test("a question that is settled elsewhere is withdrawn, and no answer leav
   wire.close();
 });
 
-Deno.test("a view asks for open questions when it opens, and leaves nothing behind when it closes", () => {
+Deno.test("a view requests open questions when it opens, and removes its listeners when it closes", () => {
   const model = new FakeModel();
   const { el, close } = open(counter, model);
   equal(model.sent, [{ type: "hello" }]);
@@ -240,7 +240,7 @@ Deno.test("a view asks for open questions when it opens, and leaves nothing behi
   equal(model.listening("msg:custom"), 0);
 });
 
-Deno.test("texts of a service are never read as HTML", () => {
+Deno.test("text from a service is never parsed as HTML", () => {
   const element = h("p", {}, "<img src=x onerror=alert(1)>");
   equal(element.children.length, 0);
 });

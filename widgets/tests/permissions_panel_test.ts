@@ -1,4 +1,4 @@
-/** The permissions panel over a model without a kernel. */
+/** Tests of the permissions panel with a fake model, without a kernel. */
 import { DOMParser } from "linkedom";
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import permissions from "../src/panels/permissions/index.ts";
@@ -40,7 +40,7 @@ async function opened(changes: Record<string, unknown> = {}) {
   return { model, el, close };
 }
 
-Deno.test("the account is read when the panel opens", () => {
+Deno.test("the panel reads the account when it opens", () => {
   const model = new FakeModel({ state: { ...STATE, ready: false, groups: [], rows: [], on: [] } });
   const { el, close } = open(permissions, model);
   equal(model.last("command").name, "read");
@@ -48,7 +48,7 @@ Deno.test("the account is read when the panel opens", () => {
   close();
 });
 
-Deno.test("a service that does not answer is said with what to do, and reading again goes on", async () => {
+Deno.test("if the service does not respond, the panel shows what to do, and Refresh reads the account again", async () => {
   const model = new FakeModel({ state: { ...STATE, ready: false, groups: [], rows: [], on: [] } });
   const { el, close } = open(permissions, model);
   await model.fail("cannot connect to http://127.0.0.1:1", "Start the emulator");
@@ -59,7 +59,7 @@ Deno.test("a service that does not answer is said with what to do, and reading a
   close();
 });
 
-Deno.test("every cell says what it permits and where, and names are no HTML", async () => {
+Deno.test("the label of every cell contains the permission and the group, and names are not parsed as HTML", async () => {
   const { el, close } = await opened();
   const labels = [...el.querySelectorAll("input[type=checkbox]")].map((box) => box.getAttribute("aria-label"));
   equal(labels.slice(0, 4), [
@@ -77,7 +77,7 @@ Deno.test("every cell says what it permits and where, and names are no HTML", as
   close();
 });
 
-Deno.test("a tick is not sent but added up, shown with its calls and cost, and withdrawn by ticking back", async () => {
+Deno.test("a changed cell is not sent, but shown with its calls and cost until the user changes it back", async () => {
   const { model, el, close } = await opened();
   const box = tick(el, "ops can be used in group 1 signers");
   equal(box.parentElement!.className, "svcnb-changed");
@@ -93,7 +93,7 @@ Deno.test("a tick is not sent but added up, shown with its calls and cost, and w
   close();
 });
 
-Deno.test("an answer for older ticks does not overtake the newer ones", async () => {
+Deno.test("a late preview of older changes does not replace the preview of newer changes", async () => {
   const { model, el, close } = await opened();
   tick(el, "ops can be used in group 1 signers");
   const first = model.last("command").id;
@@ -110,7 +110,7 @@ Deno.test("an answer for older ticks does not overtake the newer ones", async ()
   close();
 });
 
-Deno.test("what is applied is what was shown, and danger has another button", async () => {
+Deno.test("the panel applies the calls that it showed, and dangerous changes have a different button", async () => {
   const { model, el, close } = await opened();
   tick(el, "every wallet can be used in group 1 signers");
   await model.answer({
@@ -143,7 +143,7 @@ Deno.test("changes can be discarded", async () => {
   close();
 });
 
-Deno.test("the tab key stops once, and arrow keys walk over boxes alone", async () => {
+Deno.test("the matrix has one tab stop, and the arrow keys move between its checkboxes", async () => {
   const { el, close } = await opened();
   const stop = () =>
     [...el.querySelectorAll("input[type=checkbox][tabindex='0']")].map((box) =>
@@ -173,7 +173,7 @@ Deno.test("the tab key stops once, and arrow keys walk over boxes alone", async 
   close();
 });
 
-Deno.test("an account whose owner is on the chain is shown, and nothing of it can be ticked", async () => {
+Deno.test("without its owner's wallet, a ChainSecured account is shown, but its cells cannot be changed", async () => {
   const { model, el, close } = await opened({ managed: false });
   equal(find(el, ".svcnb-notice").textContent!.includes("ChainSecured"), true);
   const box = find(el, "input[type=checkbox]");
@@ -185,7 +185,7 @@ Deno.test("an account whose owner is on the chain is shown, and nothing of it ca
   close();
 });
 
-Deno.test("an owner sees every transaction decoded with its gas before anything is sent", async () => {
+Deno.test("the panel shows the owner each decoded transaction and its gas before it sends anything", async () => {
   const owner = "0x" + "44".repeat(20);
   const { model, el, close } = await opened({ managed: false, owner });
   equal(find(el, ".svcnb-muted code").textContent, owner);
@@ -217,7 +217,7 @@ Deno.test("an owner sees every transaction decoded with its gas before anything 
   close();
 });
 
-Deno.test("an open form follows when the account with another mode is opened", async () => {
+Deno.test("an open form changes when an account in another mode is opened", async () => {
   const { model, el, close } = await opened();
   const form = () => find(el, ".svcnb-form");
   click(button(el, "New wallet"));
@@ -230,7 +230,7 @@ Deno.test("an open form follows when the account with another mode is opened", a
   close();
 });
 
-Deno.test("the filter leaves the rows that have it in their name or hash", async () => {
+Deno.test("the filter shows only rows whose name or hash contains the text", async () => {
   const { el, close } = await opened();
   const filter = find<HTMLInputElement>(el, "input[type=search]");
   filter.value = WALLET.slice(0, 12).toUpperCase().replace("0X", "0x");
@@ -239,7 +239,7 @@ Deno.test("the filter leaves the rows that have it in their name or hash", async
   close();
 });
 
-Deno.test("an explanation is drawn, with its repairs and warnings", async () => {
+Deno.test("the panel draws an explanation, and shows the commands that fix the problem", async () => {
   const { model, el, close } = await opened();
   click(button(el, "Explain"));
   equal(model.last("command").name, "explain");
@@ -256,7 +256,7 @@ Deno.test("an explanation is drawn, with its repairs and warnings", async () => 
   close();
 });
 
-Deno.test("a drawing keeps shapes and texts and nothing that acts", () => {
+Deno.test("a drawing contains only shapes and text, without scripts, links and event handlers", () => {
   const svg = drawing(
     '<svg xmlns="http://www.w3.org/2000/svg" onload="a()"><script>a()</script><a href="x"><text>y</text></a>' +
       '<g onclick="a()"><text>kept</text><image href="x"/><foreignObject><p>x</p></foreignObject></g></svg>',

@@ -1,4 +1,4 @@
-/** Prints the regular expressions of the files named as arguments as JSON: file, line, source and flags of each. */
+/** Prints the regular expressions in the given files as JSON: file, line, source and flags of each expression. */
 import { typescriptLanguage } from "@codemirror/lang-javascript";
 
 const found: [file: string, line: number, source: string, flags: string][] = [];

@@ -1,4 +1,4 @@
-/** The runs panel over a model without a kernel. */
+/** Tests of the runs panel with a fake model, without a kernel. */
 import { DOMParser } from "linkedom";
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import runs from "../src/panels/runs/index.ts";
@@ -36,7 +36,7 @@ const FILTERS = { action: "", key: "", status: "", origin: "", everyone: false }
 const SOURCES = { history: true, service: true, triggers: false };
 const ANSWER = { state: "s1", rows: [ROW, FAILED], summary: SUMMARY, choices: CHOICES, sources: SOURCES };
 
-/** Opens the panel and gives it its first answer. */
+/** Opens the panel, and responds to its first command. */
 async function opened(answer: unknown = ANSWER) {
   const model = new FakeModel({ filters: FILTERS });
   const view = open(runs, model);
@@ -44,7 +44,7 @@ async function opened(answer: unknown = ANSWER) {
   return { model, ...view };
 }
 
-Deno.test("runs are listed with their status by sign and word, what they took and what they cost", async () => {
+Deno.test("the list shows the status of each run as a symbol and a word, its duration and its cost", async () => {
   const { el, close } = await opened();
   const cells = [...el.querySelectorAll("tr[data-run]")].map((line) =>
     [...line.querySelectorAll("td")].slice(1).map(({ textContent }) => textContent)
@@ -57,7 +57,7 @@ Deno.test("runs are listed with their status by sign and word, what they took an
   close();
 });
 
-Deno.test("more charts are drawn by the kernel when they are opened, and again when asked for", async () => {
+Deno.test("the kernel draws more charts when the user opens them, and again after Redraw charts", async () => {
   const { model, el, close } = await opened();
   const more = [...el.querySelectorAll("details")].find((each) => each.textContent!.includes("More charts"))!;
   equal(model.sent.some(({ name }) => name === "draw"), false);
@@ -73,7 +73,7 @@ Deno.test("more charts are drawn by the kernel when they are opened, and again w
   close();
 });
 
-Deno.test("charts say their numbers in words", async () => {
+Deno.test("charts describe their numbers in words", async () => {
   const { el, close } = await opened();
   const [timeline] = el.querySelectorAll("[role=img]");
   equal(timeline!.getAttribute("aria-label"), "4 runs, 3 succeeded (75 percent), at most 2 in a minute");
@@ -83,7 +83,7 @@ Deno.test("charts say their numbers in words", async () => {
   close();
 });
 
-Deno.test("an answer that nothing changed leaves everything in its place", async () => {
+Deno.test("a response without changes does not redraw the list", async () => {
   const { model, el, close } = await opened();
   const line = find(el, "tr[data-run]");
   click(button(el, "Refresh"));
@@ -93,7 +93,7 @@ Deno.test("an answer that nothing changed leaves everything in its place", async
   close();
 });
 
-Deno.test("a filter is sent, and the list is read anew", async () => {
+Deno.test("a changed filter is sent, and the panel reads the list again", async () => {
   const { model, el, close } = await opened();
   const [action] = el.querySelectorAll("select");
   equal([...action!.querySelectorAll("option")].map(({ textContent }) => textContent), ["all", "add"]);
@@ -112,7 +112,7 @@ Deno.test("a filter is sent, and the list is read anew", async () => {
   close();
 });
 
-Deno.test("a run is opened with what went in and out, and closed by Escape", async () => {
+Deno.test("an opened run shows its parameters and its error, and Escape closes the run", async () => {
   const { model, el, close } = await opened();
   click(find(el, "tr[data-run=r2] button"));
   equal(model.last("command").args, { number: "r2" });
@@ -137,14 +137,14 @@ Deno.test("a run is opened with what went in and out, and closed by Escape", asy
   close();
 });
 
-Deno.test("nothing yet says how something comes", async () => {
+Deno.test("an empty list shows that there are no runs yet", async () => {
   const { el, close } = await opened({ ...ANSWER, rows: [], summary: { ...SUMMARY, count: 0 } });
   equal(el.textContent!.includes("No runs yet."), true);
   equal(el.querySelector(".svcnb-timeline"), null);
   close();
 });
 
-Deno.test("a service that is gone is told once, and the rows stay", async () => {
+Deno.test("if the service does not respond, the panel shows one failure and keeps the rows", async () => {
   const { model, el, close } = await opened();
   click(button(el, "Refresh"));
   await model.fail("no emulator answers", "Start one.");
@@ -153,7 +153,7 @@ Deno.test("a service that is gone is told once, and the rows stay", async () => 
   close();
 });
 
-Deno.test("pausing is a switch that says its state", async () => {
+Deno.test("the button Live pauses the list and shows its state", async () => {
   const { el, close } = await opened();
   click(button(el, "Live"));
   equal(button(el, "Paused").getAttribute("aria-pressed"), "false");
@@ -162,7 +162,7 @@ Deno.test("pausing is a switch that says its state", async () => {
   close();
 });
 
-Deno.test("times and amounts are written as people read them", () => {
+Deno.test("durations and amounts are shown in readable units", () => {
   equal([0.0004, 0.25, 1.26, 123].map(duration), ["0 ms", "250 ms", "1.3 s", "123 s"]);
   equal([0, 1, 250].map(dollars), ["$0.00", "$0.01", "$2.50"]);
 });

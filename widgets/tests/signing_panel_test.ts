@@ -1,4 +1,4 @@
-/** The signing panel over a model without a kernel, and wallets without a browser. */
+/** Tests of the signing panel with a fake model and fake wallets, without a kernel and a browser. */
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import signing from "../src/panels/signing/index.ts";
 import { digestOf, rows, validity } from "../src/panels/signing/envelope.ts";
@@ -25,7 +25,7 @@ function setting(now = Date.now() / 1000) {
   };
 }
 
-/** A wallet whose answers the test gives; a number is an error code. */
+/** Returns a fake wallet with prepared responses. A number is an error code. */
 function wallet(answers: Record<string, unknown[]>, asked: string[] = []): Wallet {
   const request = ({ method }: { method: string }) => {
     asked.push(method);
@@ -48,20 +48,20 @@ for (const vector of vectors) {
   });
 }
 
-Deno.test("what has no digest says why", () => {
+Deno.test("typed data without a digest shows the reason", () => {
   const data = structuredClone(vectors[0]!.typed_data);
   data.message.address = "0x12";
   equal(digestOf(data), { text: "expected a value of type address", ok: false });
 });
 
-Deno.test("validity counts down to its end, and the future is no better than the past", () => {
+Deno.test("the validity counts down, and times outside the permitted window are invalid", () => {
   equal(validity(299.9, 300), { text: "valid for 4:59", good: true });
-  equal(validity(600, 300).good, true); // inclusive, as the service counts
+  equal(validity(600, 300).good, true); // the limit is inclusive, as at the service
   equal(validity(601, 300).good, false);
   equal(validity(0, 300).text.includes("expired"), true);
 });
 
-Deno.test("the panel asks for its setting and follows the server's clock, not the page's", async () => {
+Deno.test("the panel requests its settings, and uses the server's clock instead of the page's clock", async () => {
   const model = new FakeModel({ flow: "CreateWallet", wallet: {} });
   const { el, close } = open(signing, model);
   await model.answer(setting(1_767_225_600));
@@ -70,7 +70,7 @@ Deno.test("the panel asks for its setting and follows the server's clock, not th
   close();
 });
 
-Deno.test("a panel without its node says so and stays usable", async () => {
+Deno.test("if the node does not respond, the panel shows the failure and its hint", async () => {
   const model = new FakeModel({ flow: "CreateWallet", wallet: {} });
   const { el, close } = open(signing, model);
   await model.fail("nothing answers", "Start it");
@@ -78,7 +78,7 @@ Deno.test("a panel without its node says so and stays usable", async () => {
   close();
 });
 
-Deno.test("a request of Python is shown in full before anything is signed, and can be declined", async () => {
+Deno.test("the panel shows a complete request from Python before the signature, and the user can decline it", async () => {
   const model = new FakeModel({ flow: "CreateWallet", wallet: {} });
   const { el, close } = open(signing, model);
   await model.answer({ ...setting(), client: false });
@@ -91,13 +91,13 @@ Deno.test("a request of Python is shown in full before anything is signed, and c
   close();
 });
 
-/** Python asks for a transaction that it could read, or could not. */
+/** Sends a request from Python for a transaction. `known` states whether Python could decode the call. */
 function askFor(model: FakeModel, call: { known: boolean; what: string; function: string }): void {
   const decoded = { ...call, arguments: [], to: "0x1", through: "", value: "0 ETH", max_cost: "1 wei" };
   model.say({ type: "ask", id: "ask-1", name: "transaction", args: { fields: {}, decoded } });
 }
 
-Deno.test("a request that is withdrawn disappears", async () => {
+Deno.test("a withdrawn request disappears", async () => {
   const model = new FakeModel({ flow: "CreateWallet", wallet: {} });
   const { el, close } = open(signing, model);
   await model.answer({ ...setting(), client: false });
@@ -108,7 +108,7 @@ Deno.test("a request that is withdrawn disappears", async () => {
   close();
 });
 
-Deno.test("a call that cannot be read is said to be so", async () => {
+Deno.test("the panel shows a warning for a call that cannot be decoded", async () => {
   const model = new FakeModel({ flow: "CreateWallet", wallet: {} });
   const { el, close } = open(signing, model);
   await model.answer({ ...setting(), client: false });
@@ -117,7 +117,7 @@ Deno.test("a call that cannot be read is said to be so", async () => {
   close();
 });
 
-Deno.test("wallets that announce themselves are found once each", () => {
+Deno.test("each announced wallet is found once", () => {
   const found: string[][] = [];
   const stop = discover((wallets) => found.push(wallets.map(({ name }) => name)));
   const announce = (uuid: string, name: string) =>
@@ -138,7 +138,7 @@ Deno.test("a wallet on the right chain is not asked to switch", async () => {
   equal(asked, ["eth_chainId"]);
 });
 
-Deno.test("a wallet that does not know the chain is taught it", async () => {
+Deno.test("if a wallet does not have the chain, the panel adds the chain to the wallet", async () => {
   const asked: string[] = [];
   const answers = {
     eth_chainId: ["0x1", "0x7a69"],
@@ -149,7 +149,7 @@ Deno.test("a wallet that does not know the chain is taught it", async () => {
   equal(asked, ["eth_chainId", "wallet_switchEthereumChain", "wallet_addEthereumChain", "eth_chainId"]);
 });
 
-Deno.test("a wallet that will not switch, or says it did and did not, is on the wrong chain", async () => {
+Deno.test("the panel reports the wrong chain if a wallet rejects the switch or does not switch", async () => {
   equal(
     await typeOf(requireChain(wallet({ eth_chainId: ["0x1"], wallet_switchEthereumChain: [4001] }), CHAIN)),
     "WrongChain",
@@ -158,14 +158,14 @@ Deno.test("a wallet that will not switch, or says it did and did not, is on the 
   equal(await typeOf(requireChain(liar, CHAIN)), "WrongChain");
 });
 
-Deno.test("a rejection of the wallet is told with its next step", async () => {
+Deno.test("the error after a rejection in the wallet contains the next step", async () => {
   const error = await connect(wallet({ eth_requestAccounts: [4001] })).catch((told: PanelError) => told) as PanelError;
   equal(error.message, "The request was rejected in Fox.");
   equal(error.hint.includes("try again"), true);
   equal(await typeOf(connect(wallet({ eth_requestAccounts: [[]] }))), "NoAccount");
 });
 
-Deno.test("a wallet counts its own nonces", async () => {
+Deno.test("the request to the wallet omits the nonce, the type and the chain id", async () => {
   let sent: unknown;
   const provider = { request: ({ params }: { params?: unknown[] }) => Promise.resolve((sent = params?.[0], "0xhash")) };
   const fields = { from: "0x1", to: "0x2", data: "0x", nonce: "0x5", type: "0x2", chainId: "0x1", gas: "0x10" };

@@ -1,4 +1,4 @@
-/** The triggers panel over a model without a kernel. */
+/** Tests of the triggers panel with a fake model, without a kernel. */
 import { button, click, equal, FakeModel, find, open, settled } from "./fake.ts";
 import triggers from "../src/panels/triggers/index.ts";
 import { EVERY_MS } from "../src/panels/triggers/runs.ts";
@@ -26,7 +26,7 @@ const BEGUN = { approved: true, email: "owner@localhost", chains: ["ethereum", "
 const commands = (model: FakeModel, name: string) => model.sent.filter((each) => each.name === name);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function letIn(list: unknown[] = [HOOK, DAILY]) {
+async function approvedPanel(list: unknown[] = [HOOK, DAILY]) {
   const model = new FakeModel();
   const { el, close } = open(triggers, model);
   await model.answer(BEGUN);
@@ -34,7 +34,7 @@ async function letIn(list: unknown[] = [HOOK, DAILY]) {
   return { model, el, close };
 }
 
-Deno.test("whoever is not let in is shown where to be approved, and goes on when approved", async () => {
+Deno.test("without an approved token, the panel links to the approval page, and continues after the approval", async () => {
   const model = new FakeModel();
   const { el, close } = open(triggers, model);
   equal(model.last("command").name, "begin");
@@ -53,8 +53,8 @@ Deno.test("whoever is not let in is shown where to be approved, and goes on when
   close();
 });
 
-Deno.test("runs that cannot be read are said once, and are not asked for again until somebody wants to", async () => {
-  const { model, el, close } = await letIn();
+Deno.test("if runs cannot be read, the panel shows one failure, and tries again only when the user opens the runs", async () => {
+  const { model, el, close } = await approvedPanel();
   click(find(el, "[aria-label='Runs of daily']"));
   await model.fail("nothing answers", "Start the emulator");
   equal(find(el, "[role=alert] .svcnb-failure").textContent!.includes("Start the emulator"), true);
@@ -66,8 +66,8 @@ Deno.test("runs that cannot be read are said once, and are not asked for again u
   close();
 });
 
-Deno.test("triggers are listed with what they wait for, and their names are no HTML", async () => {
-  const { el, close } = await letIn();
+Deno.test("the panel lists the triggers, and does not parse their names as HTML", async () => {
+  const { el, close } = await approvedPanel();
   const rows = [...el.querySelectorAll("tbody tr")].map((row) => row.querySelector("th")!.textContent);
   equal(rows, ["<i>orders</i>", "daily"]);
   equal(el.querySelector("i"), null);
@@ -78,8 +78,8 @@ Deno.test("triggers are listed with what they wait for, and their names are no H
   close();
 });
 
-Deno.test("a switch says what the service did, and goes back when that failed", async () => {
-  const { model, el, close } = await letIn();
+Deno.test("a switch shows the state at the service, and returns to the old state after a failure", async () => {
+  const { model, el, close } = await approvedPanel();
   const box = find<HTMLInputElement>(el, "[aria-label='daily fires']");
   box.checked = true;
   box.dispatchEvent(new Event("change", { bubbles: true }));
@@ -93,8 +93,8 @@ Deno.test("a switch says what the service did, and goes back when that failed", 
   close();
 });
 
-Deno.test("deleting is asked once more, and Keep keeps", async () => {
-  const { model, el, close } = await letIn([HOOK]);
+Deno.test("the deletion of a trigger requires a confirmation, and Keep cancels the deletion", async () => {
+  const { model, el, close } = await approvedPanel([HOOK]);
   click(find(el, "[aria-label='Delete <i>orders</i>']"));
   equal(commands(model, "remove"), []);
   click(button(el, "Keep"));
@@ -108,8 +108,8 @@ Deno.test("deleting is asked once more, and Keep keeps", async () => {
   close();
 });
 
-Deno.test("runs arrive by themselves while they are watched, and nothing is asked afterwards", async () => {
-  const { model, el, close } = await letIn();
+Deno.test("the panel reads new runs regularly while it shows them, and stops when it closes", async () => {
+  const { model, el, close } = await approvedPanel();
   click(find(el, "[aria-label='Runs of daily']"));
   await model.answer([]);
   equal(find(el, "section[aria-label=Runs] [role=status]").textContent, "No runs yet. New runs appear here.");
@@ -125,8 +125,8 @@ Deno.test("runs arrive by themselves while they are watched, and nothing is aske
   equal(commands(model, "runs").length, 2);
 });
 
-Deno.test("an answer that comes after another trigger was opened is not drawn as the other's", async () => {
-  const { model, el, close } = await letIn();
+Deno.test("a late response for one trigger is not shown as the runs of another trigger", async () => {
+  const { model, el, close } = await approvedPanel();
   click(find(el, "[aria-label='Runs of daily']"));
   const late = model.last("command").id;
   click(find(el, "[aria-label='Runs of <i>orders</i>']"));
@@ -137,8 +137,8 @@ Deno.test("an answer that comes after another trigger was opened is not drawn as
   close();
 });
 
-Deno.test("a run is opened with what it received and why it failed", async () => {
-  const { model, el, close } = await letIn();
+Deno.test("an opened run shows its input and its error", async () => {
+  const { model, el, close } = await approvedPanel();
   click(find(el, "[aria-label='Runs of daily']"));
   await model.answer([RUN]);
   click(button(el, RUN.started));
@@ -151,8 +151,8 @@ Deno.test("a run is opened with what it received and why it failed", async () =>
   close();
 });
 
-Deno.test("a webhook shows its address and takes a test post", async () => {
-  const { model, el, close } = await letIn();
+Deno.test("a webhook shows its address, and the user can send a test request", async () => {
+  const { model, el, close } = await approvedPanel();
   click(find(el, "[aria-label='Runs of <i>orders</i>']"));
   await model.answer([]);
   equal(find(el, "section[aria-label=Runs] code").textContent, HOOK.address);
@@ -165,8 +165,8 @@ Deno.test("a webhook shows its address and takes a test post", async () => {
   close();
 });
 
-Deno.test("a schedule says what it means while it is written, or why it means nothing", async () => {
-  const { model, el, close } = await letIn([]);
+Deno.test("during typing, the panel explains a schedule or shows why it is invalid", async () => {
+  const { model, el, close } = await approvedPanel([]);
   const cron = find<HTMLInputElement>(el, "input[placeholder='0 9 * * MON']");
   const type = async (text: string) => {
     cron.value = text;
@@ -184,8 +184,8 @@ Deno.test("a schedule says what it means while it is written, or why it means no
   close();
 });
 
-Deno.test("what is created is what the form holds, and a usage key leaves the form", async () => {
-  const { model, el, close } = await letIn([]);
+Deno.test("the panel creates the trigger from the form, and then clears the usage key", async () => {
+  const { model, el, close } = await approvedPanel([]);
   find<HTMLInputElement>(el, "input[placeholder=orders]").value = "nightly";
   const [hook, schedule] = [...el.querySelectorAll<HTMLInputElement>("input[type=radio]")];
   hook!.checked = false;

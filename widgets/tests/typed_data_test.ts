@@ -1,4 +1,4 @@
-/** The shared vectors, in the browser's code: digests and signatures, both ways. */
+/** Tests of the browser's typed data code with the shared vectors: digests, signatures and recovery. */
 import { utils } from "ethers";
 import { digest, domainSeparator, envelope, FLOWS, hex, structHash, typeHash } from "../src/lib/typed_data.ts";
 import type { Envelope, Flow } from "../src/lib/typed_data.ts";
@@ -37,7 +37,7 @@ for (const vector of vectors) {
   });
 }
 
-Deno.test("all four flows are among the vectors, and the builder makes their envelopes", () => {
+Deno.test("the vectors contain all four flows, and `envelope` builds the same envelopes", () => {
   for (const flow of FLOWS) {
     const vector = vectors.find(({ typed_data }) => typed_data.primaryType === flow)!;
     const { message, domain } = vector.typed_data;
@@ -46,13 +46,13 @@ Deno.test("all four flows are among the vectors, and the builder makes their env
   }
 });
 
-Deno.test("another order of fields gives another digest", () => {
+Deno.test("a different order of fields results in a different digest", () => {
   const data = structuredClone(vectors[0]!.typed_data);
   data.types[data.primaryType]!.reverse();
-  if (digest(data) === vectors[0]!.digest) throw new Error("the order of the fields must count");
+  if (digest(data) === vectors[0]!.digest) throw new Error("the order of the fields must change the digest");
 });
 
-Deno.test("what is no number or address is refused", () => {
+Deno.test("values that are not valid numbers or addresses are rejected", () => {
   for (
     const wrong of [{ issuedAt: "-1" }, { issuedAt: "1.5" }, { issuedAt: "0x" + "f".repeat(65) }, { address: "0x12" }]
   ) {

@@ -39,7 +39,7 @@ class AsyncBilling(AsyncResource):
         Raises:
             InvalidArgument: The amount is less than 500 cents.
             PaymentFailed: The processor did not collect the payment.
-            TimedOut: The processor did not collect the payment in time. `wait` can still complete it.
+            TimedOut: The processor did not collect the payment in time. To continue waiting, call `wait`.
         """
         return await self._do(top_up(amount_cents, method, timeout))
 

@@ -42,7 +42,8 @@ class AsyncChainSecured(Namespace):
         """Creates an account that a wallet owns. The wallet signs one transaction.
 
         Args:
-            owner: The wallet, a `Signer` or an eth-account account. It pays the gas for this and every later change.
+            owner: The wallet, a `Signer` or an eth-account account. The wallet pays the gas for the creation and every
+                later change.
             name: Name of the account.
             description: Purpose of the account.
             on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
@@ -62,7 +63,7 @@ class AsyncChainSecured(Namespace):
 
         Args:
             owner: The admin wallet of the account.
-            api_key_hash: The master hash. It is required if the chain node does not have these events.
+            api_key_hash: The master hash. This argument is required if the chain node does not store these events.
             on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
                 returns False, the client cancels the write.
 
@@ -139,7 +140,9 @@ class AsyncChainSecured(Namespace):
         return await self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     async def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Checks a signed envelope against every rule that the service applies, at the service's current time.
+        """Checks a signed envelope against eight conditions of the service, at the service's current time.
+
+        The method does not check the name and the version in ``domain``, or unknown members.
 
         Source: docs/service/signatures.md#rules-of-a-signature.
 
@@ -165,7 +168,7 @@ class AsyncChainSecured(Namespace):
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
-            BadRequest: The service rejected the envelope. `check` shows the rule that the envelope violates.
+            BadRequest: The service rejected the envelope. `check` shows the condition that the envelope violates.
         """
         return await self._do(envelope_flows.send(envelope, confirm=confirm))
 
@@ -180,7 +183,7 @@ class AsyncChainSecured(Namespace):
         """Returns the service's AccountConfig contract as a web3 object, connected to a node of its chain.
 
         Call views with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
-        The node's address is ``rpc_url``, or the one that the service reports.
+        The node's address is ``rpc_url``, or the address that the service reports.
 
         Args:
             owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the
@@ -188,7 +191,7 @@ class AsyncChainSecured(Namespace):
 
         Raises:
             ChainError: web3 is not installed.
-            ConfigError: No node address is set, and the service does not report one.
+            ConfigError: ``rpc_url`` is not set, and the service does not report the address of a node.
             InvalidArgument: The private key of ``owner`` is not in this process.
         """
         from svcnb.client.chain import web3_objects

@@ -74,8 +74,8 @@ class AsyncChainSecuredAccount(KnownAccount):
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
         """Explains why a usage key can run an action with a wallet, or which permission is missing and how to grant it.
 
-        The method only reads the contract, so it is free and needs no key. The suggested repairs are transactions of
-        the owner.
+        The method only reads the contract, so the call is free and needs no key. The suggested repairs are transactions
+        of the owner.
 
         Args:
             key: A usage key, its text or its hash.
@@ -103,10 +103,10 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(account_flows.transfer(self._account, to, confirm=confirm))
 
     async def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
-        """Returns the history of the account, oldest first. ``.to_frame()`` converts it to a pandas DataFrame.
+        """Returns the history of the account, oldest first. ``.to_frame()`` converts the history to a pandas DataFrame.
 
-        Names and initial contents come from the call data of the transactions, because events contain neither. Renaming
-        a group, an action or a key emits no event, so the history does not list renames.
+        Names and initial contents come from the call data of the transactions, because events contain neither. The
+        contract functions that change only a name or a description emit no event. The history does not list such calls.
 
         Args:
             until_block: Number of the last block to read, or None for all blocks.

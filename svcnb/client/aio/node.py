@@ -17,7 +17,7 @@ class AsyncNode(AsyncResource):
     """
 
     async def chain_config(self) -> ChainConfig:
-        """Returns the chain that contains the accounts, and the address of the contract."""
+        """Returns the chain on which the service stores the accounts, and the address of the contract."""
         return await self._do(chain_config())
 
     async def version(self) -> Version:

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 class AsyncTriggersClient(TriggersSettings):
-    """Synchronous client of the triggers service.
+    """Client of the triggers service. `TriggersClient` is synchronous, and `AsyncTriggersClient` is asynchronous.
 
     Args:
         triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
         token: An existing token. If omitted, the client creates a new token, which a user must approve (`authorize`).
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
-        http_client: Your own `httpx.Client`, which you must close yourself.
+        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close yourself.
         headers: Headers to send with every request to the service.
 
     Raises:
@@ -100,7 +100,7 @@ class AsyncTriggersClient(TriggersSettings):
         Args:
             name: Name of the trigger.
             action: An action or its source.
-            usage_key: The key that the runs use. It needs permission to execute the action.
+            usage_key: The key that the runs use. The key needs permission to execute the action.
             **options: ``default_params``, ``max_runs_per_minute``, ``max_queued_runs``.
 
         Raises:
@@ -183,7 +183,7 @@ class AsyncTriggersClient(TriggersSettings):
             name: Name of the trigger. The names of the group and the key are ``trigger`` followed by this name.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
             config: Settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``.
-            wallets: Wallets that the action can use.
+            wallets: Wallets that the action can use. Each wallet beyond the first ten costs one more cent.
             **options: See `webhook`.
 
         Raises:
@@ -248,7 +248,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.update(self._access, trigger, **changes))
 
     async def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events that happened while it was disabled do not start runs."""
+        """Enables a trigger. Queued runs continue. Events while the trigger was disabled do not start runs."""
         return await self.update(trigger, enabled=True)
 
     async def disable(self, trigger: TriggerRef) -> Trigger:
@@ -260,7 +260,7 @@ class AsyncTriggersClient(TriggersSettings):
         await self._session.drive(flows.delete(self._access, trigger))
 
     async def runs(self, trigger: TriggerRef, *, limit: int | None = 100, offset: int = 0) -> Listing[TriggerRun]:
-        """Returns runs, newest first. ``.to_frame()`` converts them to a pandas DataFrame.
+        """Returns runs, newest first. ``.to_frame()`` converts the runs to a pandas DataFrame.
 
         Args:
             trigger: The trigger.
@@ -270,7 +270,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.runs(self._access, trigger, limit, offset))
 
     async def wait_for_run(self, trigger: TriggerRef, run: object = None, *, timeout: float = 60.0) -> TriggerRun:
-        """Waits until a run has ended, and returns it even if it failed.
+        """Waits until a run has ended, and returns the run even if the run failed.
 
         Args:
             trigger: The trigger.

@@ -30,7 +30,7 @@ class AsyncWallets(AsyncResource):
         return await self._do(create())
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those that a group permits. This call is free.
+        """Returns all wallets of the account, or the wallets that a group permits. This call is free.
 
         Args:
             group: Group whose wallets the method returns. A wallet with the zero address means every wallet.

@@ -90,5 +90,5 @@ def _master(chain: ChainAccess, wallet: str, alias: int) -> Flow[int]:
     raise ChainError(
         f"the node returned no event with the account hash of the wallet {wallet} (alias {uint256_hex(alias)})",
         hint="Pass the account hash that the conversion returned: "
-        "svc.chain_secured.open(owner, api_key_hash='0x…'). The node might not store old logs.",
+        "svc.chain_secured.open(owner, api_key_hash='0x…'). Some nodes do not store old logs.",
     )

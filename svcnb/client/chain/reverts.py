@@ -24,8 +24,8 @@ ADVICE: Final[dict[str, str]] = {
     ),
     "NoAccountAccess": _OWNER,
     "AccountAlreadyExists": (
-        "A wallet can own only one account during its lifetime. Open its account with svc.chain_secured.open(owner), "
-        "or use a new wallet."
+        "A wallet can own only one account during its lifetime. Open the account of the wallet with "
+        "svc.chain_secured.open(owner), or use a new wallet."
     ),
     "GroupDoesNotExist": "Use a group from mine.groups.list(). The number of a deleted group is not used again.",
     "PkpDoesNotExist": "Use a wallet that the group permits: mine.groups.contents(group) lists the wallets.",

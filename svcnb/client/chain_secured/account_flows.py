@@ -142,10 +142,10 @@ def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str
     return (
         f"The account {uint256_hex(account.master_hash)} (now {admin}) will belong to {owner.address}.",
         "The account cannot return to API mode.",
-        "The account key can no longer make changes. It can still read data and run actions.",
+        "The account key can no longer make changes, but can still read data and run actions.",
         f"The account keeps {_counted(names)} and the credit.",
         f"Each change is a transaction that this wallet signs and pays gas for. The wallet has {ether(funds)}.",
-        "If this wallet is lost, the account is lost. The service cannot restore it.",
+        "If this wallet is lost, the account is lost. The service cannot restore the account.",
     )
 
 
@@ -180,7 +180,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
         proof = (
             ()
             if not isinstance(to, str)
-            else ("You passed only an address: make sure that its owner can sign transactions on this chain.",)
+            else ("You passed only an address: make sure that the owner of the address can sign on this chain.",)
         )
         raise NotConfirmed(
             f"this call transfers the account to {new} irreversibly",
@@ -207,7 +207,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
 
 def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
     """Resumes the interrupted creation of a wallet or a usage key."""
-    yield from mint.require_same_place(account, record)
+    yield from mint.require_same_service(account, record)
     return (yield from mint.finish(account, record))
 
 
@@ -219,7 +219,7 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
     """
     if record.stage != "asked" and not confirm:
         what = (
-            f"The usage key {record.name!r} will be lost, because only this record contains it."
+            f"The usage key {record.name!r} will be lost, because only this record contains the key."
             if record.kind == "usage key"
             else (
                 f"The wallet {record.wallet_address} can then no longer be registered in an account, because only "

@@ -33,7 +33,10 @@ RULES: Final = (
     f"issuedAt is within {ISSUED_AT_WINDOW_S} seconds of the server's time",
     "types has the canonical form, with the fields in the canonical order",
 )
-"""Conditions from docs/service/signatures.md#rules-of-a-signature, in the order of the results of `check`."""
+"""Conditions from docs/service/signatures.md#rules-of-a-signature, in the order of the results of `check`.
+
+The order and the numbers differ from those on the page.
+"""
 
 _PATHS: Final = {
     Purpose.CREATE_WALLET: "/create_wallet_with_signature",
@@ -42,7 +45,7 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Checks an envelope against every rule, even if it violates one of them.
+    """Checks an envelope against every condition in `RULES`, even if the envelope violates one of the conditions.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """

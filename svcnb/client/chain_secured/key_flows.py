@@ -71,7 +71,7 @@ def create(
             raise ChainError(
                 (
                     f"the usage key {name!r} is on chain under the hash of its {form}, but the service did not "
-                    f"find it within {verify:g} s"
+                    f"find the key within {verify:g} s"
                 ),
                 name="NotResolved",
                 hint="Create a new key with the other form: mine.usage_keys.create(..., form="

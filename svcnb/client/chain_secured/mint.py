@@ -98,7 +98,7 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
         else:
             error.add_note(
                 f"The {record.kind} {record.name!r} was created but is not registered yet. Fix the cause, then finish "
-                f"the operation: svc.chain_secured.resume({record.id!r}, owner). Or delete its record: "
+                f"the operation: svc.chain_secured.resume({record.id!r}, owner). Or delete the record: "
                 f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
             )
         raise
@@ -216,7 +216,7 @@ def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
+def require_same_service(account: Ownership, record: PendingMint) -> Flow[None]:
     """Checks that the current owner of the account resumes a mint at the service where it started.
 
     Raises:

@@ -15,7 +15,7 @@ class KeyCheck(Model):
     """True if the service found the key's account, even if it then rejected the action."""
 
     form: Literal["bytes", "text"] | None
-    """Form of the key that the on-chain hash contains: the 32 bytes or the text.
+    """Form of the key whose hash is on chain: ``bytes`` for the 32 bytes of the key, or ``text``.
 
     None if the account contains neither hash.
     """
@@ -78,16 +78,19 @@ class OnChain(Model):
 
 
 class Verdict(Model):
-    """Result of a check of a signed envelope against one rule of docs/service/signatures.md#rules-of-a-signature."""
+    """Result of the check of a signed envelope against one condition.
+
+    Source: docs/service/signatures.md#rules-of-a-signature.
+    """
 
     rule: int
-    """Number of the rule, 1 to 8."""
+    """Number of the condition in the result of ``check``, 1 to 8. The list of rules on the page has other numbers."""
 
     what: str
-    """Description of the rule."""
+    """Description of the condition."""
 
     holds: bool | None
-    """Whether the envelope satisfies the rule. None if the rule does not apply."""
+    """Whether the envelope satisfies the condition. None if the condition does not apply."""
 
     detail: str = ""
     """Cause of the violation, or details of the check."""

@@ -42,7 +42,7 @@ class Namespace(Checked):
     def pending(self) -> Listing[PendingMint]:
         """Returns the unfinished creations of wallets and usage keys at this service.
 
-        Displays never show their secrets.
+        Displays never show the secrets of new usage keys.
         """
         base_url = self._chain.config.base_url
         return Listing(
@@ -99,7 +99,8 @@ class ChainSecured(Namespace):
         """Creates an account that a wallet owns. The wallet signs one transaction.
 
         Args:
-            owner: The wallet, a `Signer` or an eth-account account. It pays the gas for this and every later change.
+            owner: The wallet, a `Signer` or an eth-account account. The wallet pays the gas for the creation and every
+                later change.
             name: Name of the account.
             description: Purpose of the account.
             on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
@@ -119,7 +120,7 @@ class ChainSecured(Namespace):
 
         Args:
             owner: The admin wallet of the account.
-            api_key_hash: The master hash. It is required if the chain node does not have these events.
+            api_key_hash: The master hash. This argument is required if the chain node does not store these events.
             on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
                 returns False, the client cancels the write.
 
@@ -196,7 +197,9 @@ class ChainSecured(Namespace):
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Checks a signed envelope against every rule that the service applies, at the service's current time.
+        """Checks a signed envelope against eight conditions of the service, at the service's current time.
+
+        The method does not check the name and the version in ``domain``, or unknown members.
 
         Source: docs/service/signatures.md#rules-of-a-signature.
 
@@ -222,7 +225,7 @@ class ChainSecured(Namespace):
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
-            BadRequest: The service rejected the envelope. `check` shows the rule that the envelope violates.
+            BadRequest: The service rejected the envelope. `check` shows the condition that the envelope violates.
         """
         return self._do(envelope_flows.send(envelope, confirm=confirm))
 
@@ -237,7 +240,7 @@ class ChainSecured(Namespace):
         """Returns the service's AccountConfig contract as a web3 object, connected to a node of its chain.
 
         Call views with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
-        The node's address is ``rpc_url``, or the one that the service reports.
+        The node's address is ``rpc_url``, or the address that the service reports.
 
         Args:
             owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the
@@ -245,7 +248,7 @@ class ChainSecured(Namespace):
 
         Raises:
             ChainError: web3 is not installed.
-            ConfigError: No node address is set, and the service does not report one.
+            ConfigError: ``rpc_url`` is not set, and the service does not report the address of a node.
             InvalidArgument: The private key of ``owner`` is not in this process.
         """
         from svcnb.client.chain import web3_objects

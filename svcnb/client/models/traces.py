@@ -44,8 +44,7 @@ class TraceEvent(Model):
     """HTTP method of an outbound request."""
 
     host: str | None = None
-    """Host of an outbound request. The trace does not contain the path or the query, because they can contain
-    secrets."""
+    """Host of an outbound request. The trace omits the path and the query, because both can contain secrets."""
 
     status: int | None = None
     """HTTP status of an outbound response."""
@@ -100,7 +99,7 @@ class Trace(Model):
     """Events in chronological order."""
 
     dropped: int = 0
-    """Number of events that the trace does not contain, because it contains at most 1,000 events."""
+    """Number of omitted events. A trace contains at most 1,000 events."""
 
     def __iter__(self) -> Iterator[TraceEvent]:  # type: ignore[override]  # a timeline is a sequence of events
         return iter(self.events)

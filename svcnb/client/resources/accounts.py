@@ -49,7 +49,7 @@ class Accounts(Resource):
         changes.
 
         Args:
-            owner: The wallet that will own the account. It must never have been the admin of an account.
+            owner: The wallet that will own the account. A wallet that is or was the admin of an account is not allowed.
             confirm: Must be True. Otherwise, the client does not send anything, and the error lists the consequences.
 
         Returns:

@@ -152,7 +152,7 @@ class Actions(Resource):
         self._do(delete(action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those that a group permits. This call is free."""
+        """Returns all actions of the account, or the actions that a group permits. This call is free."""
         return self._do(listing(group))
 
     def get(self, action: ActionRef) -> RegisteredAction:

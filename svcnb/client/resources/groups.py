@@ -16,7 +16,7 @@ class Groups(Resource):
     """Groups: sets of actions and wallets that belong together.
 
     A key that can execute in a group can run the group's actions, and the actions can use the group's wallets. In every
-    list of actions or wallets, ``svcnb.everything`` (0) means all of them.
+    list of actions, ``svcnb.everything`` (0) means all actions. In every list of wallets, 0 means all wallets.
     """
 
     def create(
@@ -77,8 +77,8 @@ class Groups(Resource):
         """Changes a group. Omitted values stay unchanged.
 
         The change costs one cent, plus one cent for each entry of a list beyond ten. The service replaces a group as a
-        whole, so this method reads the group first and then writes all of its values. Two simultaneous updates can
-        therefore overwrite each other. ``add_action`` and similar methods do not have this problem.
+        whole, so this method reads the group first and then writes all of its values. Of two simultaneous updates, the
+        later update can therefore undo the earlier update. ``add_action`` and similar methods do not have this problem.
 
         Args:
             group: The group.

@@ -74,7 +74,7 @@ class Node(Resource):
     """
 
     def chain_config(self) -> ChainConfig:
-        """Returns the chain that contains the accounts, and the address of the contract."""
+        """Returns the chain on which the service stores the accounts, and the address of the contract."""
         return self._do(chain_config())
 
     def version(self) -> Version:

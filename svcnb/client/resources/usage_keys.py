@@ -20,7 +20,7 @@ class UsageKeys(Resource):
 
     Share a key only if its only permission is to execute in the groups that it needs.
 
-    In every list of groups, ``svcnb.everything`` (0) means all of them.
+    In every list of groups, ``svcnb.everything`` (0) means all groups.
     """
 
     def create(

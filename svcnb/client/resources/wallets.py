@@ -61,7 +61,7 @@ class Wallets(Resource):
         return self._do(create())
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those that a group permits. This call is free.
+        """Returns all wallets of the account, or the wallets that a group permits. This call is free.
 
         Args:
             group: Group whose wallets the method returns. A wallet with the zero address means every wallet.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from eth_account.signers.local import LocalAccount
 
-_PICKLED: Final = "a signer contains a private key and cannot be pickled: save it to a key file"
+_PICKLED: Final = "a signer contains a private key and cannot be pickled: save the signer to a key file"
 
 
 class LocalSigner(Signer):
@@ -272,7 +272,10 @@ def _account() -> Any:
 
 def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     if password is None:
-        raise SigningError(f"the key file {file} is encrypted", hint="Pass its password: from_keyfile(path, password).")
+        raise SigningError(
+            f"the key file {file} is encrypted",
+            hint="Pass the password of the file: svcnb.LocalSigner.from_keyfile(path, password).",
+        )
     try:
         return Secret(bytes(_account().decrypt(text, _plain(password))).hex())
     except (ValueError, TypeError, KeyError, NotImplementedError):

@@ -24,7 +24,7 @@ class NodeChainConfig(Response):
     testnet: bool = True
     token: str = Field("ETH", description="Symbol of the chain's native currency.")
     contract_address: str = Field(description="Address of the AccountConfig contract.")
-    rpc_url: str | None = Field(None, description="JSON-RPC URL of the chain. Only an emulator returns it.")
+    rpc_url: str | None = Field(None, description="JSON-RPC URL of the chain. Only an emulator returns this URL.")
 
 
 class ChainConfigKeys(Response):

@@ -139,7 +139,7 @@ def test_deleting_a_record_needs_a_confirmation_and_deletes_the_secret(svc, poor
     (record,) = svc.chain_secured.pending()
     error = stopped(lambda: svc.chain_secured.delete_pending(record))
     assert isinstance(error, NotConfirmed)
-    assert "only this record contains it" in str(error)
+    assert "only this record contains the key" in str(error)
     assert len(svc.chain_secured.pending()) == 1
     svc.chain_secured.delete_pending(record, confirm=True)
     assert list(svc.chain_secured.pending()) == []

@@ -82,7 +82,7 @@ def test_the_error_for_an_unresolved_key_contains_the_next_step(start_emulator) 
     mine = svc.chain_secured.create(owner, "another")
     mine.billing.top_up(500)
     emulator.faults.until_cleared("runtime", status=401)
-    with pytest.raises(ChainError, match="did not find it within") as refused:
+    with pytest.raises(ChainError, match="did not find the key within") as refused:
         mine.usage_keys.create("late", execute_in_groups=everything, verify=0.3)
     assert refused.value.name == "NotResolved"
     assert "form='text'" in refused.value.hint

@@ -1,5 +1,6 @@
 /**
- * Builds the extension of JupyterLab and Notebook that highlights cells of `%%action`. A wheel installs it for both.
+ * Builds the extension of JupyterLab and Notebook that highlights cells of `%%action`. The wheel installs the extension
+ * for both programs.
  */
 import * as esbuild from "esbuild";
 import { fileURLToPath } from "node:url";

@@ -149,7 +149,9 @@ export async function estimate(chain: Chain, mined: Mined, given: Json | undefin
   });
 }
 
-/** Returns the used gas, the refund, and the 64th that a caller retains (EIP-150). Nested calls retain more. */
+/**
+ * Returns the sum of the used gas, the refund, and the 64th that a caller retains (EIP-150). Nested calls retain more gas.
+ */
 function enough({ totalGasSpent, gasRefund }: RunTxResult): bigint {
   return (totalGasSpent + (gasRefund ?? 0n)) * 65n / 64n + 1n;
 }

@@ -1,5 +1,5 @@
 /**
- * Development chain on @ethereumjs/vm, with one block for each transaction. It keeps all past states.
+ * Development chain on @ethereumjs/vm, with one block for each transaction. The chain stores all past states.
  *
  * `node.ts` processes one request at a time, so methods of this class never run concurrently.
  */

@@ -6,7 +6,7 @@
 import type { DevelopmentNode } from "./node.ts";
 import type * as script from "./main.ts";
 
-/** Value of the script that precedes this one. */
+/** Value of the script `chain.js`, which precedes this script in the process. */
 declare const chain: typeof script;
 
 const encoder = new TextEncoder();

@@ -10,7 +10,7 @@ const LEAF_FLAG = 0x20;
 type Get = (key: string) => string | undefined;
 type Node = (Uint8Array | Node)[];
 
-/** Nodes and codes by key, as in the database. */
+/** Returns the nodes and the codes of a state by key, as in the database. */
 export function reachable(root: Uint8Array, get: Get): Record<string, string> {
   const found: Record<string, string> = {};
   walk(bytesToUnprefixedHex(root), get, found, (value) => {

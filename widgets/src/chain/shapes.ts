@@ -40,7 +40,7 @@ export function blockShape({ block, executed }: Mined, whole: boolean): JsonObje
   };
 }
 
-/** Effective gas price of a transaction, in wei. */
+/** Returns the effective gas price of a transaction, in wei. */
 export function paidPrice({ tx }: Executed, baseFee: bigint): bigint {
   return tx.getEffectivePriorityFee(baseFee) + baseFee;
 }

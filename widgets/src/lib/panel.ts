@@ -1,6 +1,6 @@
 /**
- * Browser side of every panel: a frame with a heading, a status line with Cancel, and a box for failures. A button
- * shows the performed actions as Python.
+ * Browser side of every panel: a frame with a heading, a status line with Cancel, and a box for failures. A drawer
+ * shows the user's steps as Python code.
  */
 import { clearFieldError, copyable, copyButton, fieldError, h, shortened, uniqueId } from "./dom.ts";
 import { type Failure, failureOf, type Model, PanelError, Wire } from "./wire.ts";

@@ -70,7 +70,7 @@ export async function connect({ name, provider }: Wallet): Promise<string> {
 }
 
 /**
- * Makes the wallet use a chain. Asks the wallet to switch to the chain, and adds the chain if the wallet lacks it.
+ * Makes the wallet use a chain. Asks the wallet to switch to the chain, and adds the chain if it is not in the wallet.
  */
 export async function requireChain(wallet: Wallet, chain: Chain): Promise<void> {
   const wanted = `0x${chain.id.toString(16)}`;

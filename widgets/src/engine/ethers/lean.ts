@@ -79,7 +79,7 @@ function nativeHex(text: string): string {
         let result = "0x";
         for (let i = 0;`,
   );
-  // Capture these before an action can replace them. Check the kind, because an object can pretend to be a Uint8Array.
+  // Capture these functions before an action can replace them. `kindOf` detects objects that only imitate a Uint8Array.
   return text + `
 const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const fromHex = Uint8Array.fromHex.bind(Uint8Array);

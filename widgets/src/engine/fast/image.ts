@@ -24,7 +24,7 @@ function members(owner: object): Member[] {
   ]);
 }
 
-/** Returns the own members of all built-ins of V8, in order. Members that QuickJS lacks become traps. */
+/** Returns the own members of all built-ins of V8, in order. Members that QuickJS does not have become traps. */
 function shapes(): object {
   const found: Record<string, object> = {};
   // deno-lint-ignore no-explicit-any
@@ -41,7 +41,7 @@ function shapes(): object {
   return found;
 }
 
-/** Host for the evaluation of libraries. The libraries need only a logarithm from it. */
+/** Host for the evaluation of libraries. The libraries need only a logarithm from the host. */
 class Maker implements Host {
   readonly #vm: Vm;
 

@@ -164,7 +164,7 @@ announce();
 for (;;) {
   const frame: Frame | null = await (pending === null ? receiveSync() : pending);
   pending = null;
-  // This is a late response to a call of a finished run.
+  // A frame without a source is a late response to a call of a finished run. Ignore it.
   if (frame === null || (frame.body.source !== undefined && !await run(frame))) break;
   collectReplaced();
 }

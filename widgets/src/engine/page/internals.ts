@@ -1,6 +1,5 @@
 /**
- * Inspector and console for web workers. They are those of Node, from which Deno's are derived, with Deno's depth and
- * quotes.
+ * Inspector and console for web workers. Both come from Node, like Deno's own, and have Deno's depth and quotes.
  */
 import inspector from "node-inspect-extracted";
 import type { Internals } from "../runtime/internals.ts";

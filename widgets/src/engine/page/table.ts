@@ -3,7 +3,7 @@ import inspector from "node-inspect-extracted";
 
 const CELL = { depth: 1, breakLength: Infinity, colors: false } as const;
 
-/** The types of the library lack this function. */
+/** The types of the library do not contain this function. */
 const { getStringWidth: width } = inspector as unknown as { getStringWidth(text: string): number };
 
 /**

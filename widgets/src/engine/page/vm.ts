@@ -4,7 +4,7 @@ import { parser } from "../runtime/parser.ts";
 export class Script {
   /** @throws {SyntaxError} The source is not a script. The constructor never runs code. */
   constructor(source: string) {
-    // Unlike a script, a function body can contain `return` and `new.target`. The parser rejects them.
+    // Unlike a script, a function body can contain `return` and `new.target`. The parser rejects both.
     new Function(source);
     try {
       parser().parse(source, { ecmaVersion: "latest", sourceType: "script" });

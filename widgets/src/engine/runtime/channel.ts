@@ -26,7 +26,7 @@ import {
 const HEADER = 8;
 const SECRET = 16;
 
-// Capture this, because `Deno` is not accessible after the start of an action.
+// Capture these members, because `Deno` is not accessible after the start of an action.
 const { stdin, stdout } = Deno;
 const { read, readSync } = stdin;
 const { writeSync } = stdout;

@@ -1,7 +1,7 @@
 /** Runs actions, and distinguishes sources that are not JavaScript from those that throw. */
 
 /**
- * Runs a script in the realm. It can use the declarations of earlier scripts.
+ * Runs a script in the realm. The script can use the declarations of earlier scripts.
  *
  * @throws {Uncompiled} The source is not valid JavaScript. No code has run.
  */

@@ -34,7 +34,7 @@ const THREADS_END_MS = 30_000;
 const MOST_DESCRIPTORS = 64;
 const MESSAGE = "F".charCodeAt(0);
 
-// Capture this, because `Deno` is not accessible after the start of an action.
+// Capture these members, because `Deno` is not accessible after the start of an action.
 const { build, dlopen, permissions, UnsafePointer } = Deno;
 
 const SYMBOLS = {
@@ -108,7 +108,7 @@ export class Template {
     }
   }
 
-  /** Waits for the end of Deno's threads for blocking work. A copy would lack them and wait for them forever. */
+  /** Waits for the end of Deno's threads for blocking work. A copy does not have them, but would wait for them. */
   #awaitThreads(): void {
     for (let waited = 0; !/^Threads:\t1$/m.test(this.#text("/proc/self/status")); waited += 100) {
       if (waited >= THREADS_END_MS) this.#c._exit(1);
@@ -168,7 +168,10 @@ export class Template {
       .filter(({ descriptor }) => this.#events.includes(descriptor)); // only the template handles signals
   }
 
-  /** Part of the address space that may be copied: all except kernel pages and the stack, which is always copied. */
+  /**
+   * Returns the size of the part of the address space that a copy can contain. The rest is kernel pages and the stack.
+   * The stack is always copied.
+   */
   #copied(): bigint {
     const [, own] = /^([0-9a-f]+)-[0-9a-f]+ .*\[vvar/m.exec(this.#text("/proc/self/maps"))!;
     return BigInt(`0x${own}`) - FIRST_ADDRESS;

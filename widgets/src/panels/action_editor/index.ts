@@ -27,7 +27,7 @@ interface Explained extends Repairs {
   permitted: boolean;
   reason: string;
   key: string;
-  /** Id of the group that lacks only the action or the wallet. 0 if there is none. */
+  /** Id of the group in which only the action or the wallet is missing. 0 if there is none. */
   group: number;
 }
 

@@ -48,7 +48,7 @@ export function cancel(id: number): void {
   send(`{"kind":"cancel","id":${id}}`);
 }
 
-/** Receives a response. The process calls it. */
+/** Receives a response. The process calls this function. */
 export function settle(id: number, body: string, blob: Uint8Array<ArrayBuffer>): void {
   const caller = waiting[id];
   if (caller === undefined) return;

@@ -204,7 +204,7 @@ class Description {
     return "null";
   }
 
-  /** Returns the chain of a function. The prototype of a class that extends another class is that class. */
+  /** Returns the chain of a function. If a class extends another class, its prototype is the other class. */
   #functionChain(parent: object): string {
     if (typeof parent !== "function" && host.brand(parent) !== "Function") {
       trap("console output of an object with an unusual prototype");
@@ -258,7 +258,7 @@ function describe(values: readonly unknown[]): [values: string, nodes: string] {
   return [`[${text}]`, description.nodes];
 }
 
-/** Rejects objects with their own conversions for a format specifier, because the process cannot call these. */
+/** Rejects objects for format specifiers that convert them, because the process cannot call an object's conversion. */
 function refuseConversion(values: readonly unknown[]): void {
   const [format] = values;
   if (typeof format !== "string") return;

@@ -13,7 +13,7 @@ interface Entry {
 
 /**
  * Functions that record whether a signal with a timer has a listener. As in Deno, the timer keeps the event loop alive
- * only while the signal has one.
+ * only while the signal has a listener.
  */
 const HOLD = new WeakMap<EventTarget, (by: EventTarget, held: boolean) => void>();
 /** Adds a listener for a dependent signal, which does not keep the timer alive. */

@@ -1,6 +1,6 @@
 /**
  * `Promise.any` with V8's error after the rejection of all promises. QuickJS throws an error without a message, and no
- * code can change it before that.
+ * code can change this error earlier.
  */
 import { completeAggregate } from "./errors.ts";
 import { standIn } from "./mend.ts";

@@ -70,7 +70,7 @@ function clear(id: unknown): void {
   if (apply(remove, timers, [number])) ask("clear", number);
 }
 
-/** Runs a timer. The process calls it when the timer is due. */
+/** Runs a timer. The process calls this function when the timer is due. */
 export function fire(id: number): void {
   const timer = apply(get, timers, [id]) as Timer | undefined;
   if (timer === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * TimSort (Tim Peters, CPython's `listsort.txt`) with V8's parameters. It makes the same comparisons in the same order,
- * so comparators with side effects and inconsistent comparators have the same result.
+ * TimSort (Tim Peters, CPython's `listsort.txt`) with V8's parameters. This code makes the same comparisons as V8 in the
+ * same order, so comparators with side effects and inconsistent comparators have the same result.
  */
 
 /** Comparator. The result is negative if the first item comes before the second, and never NaN. */

@@ -1,4 +1,6 @@
-/** Traps for everything that V8 has and this realm lacks. The module also removes members that V8 lacks. */
+/**
+ * Traps for everything that V8 has and this realm does not have. The module also removes members that V8 does not have.
+ */
 import { TYPED_ARRAY } from "../typed_array.ts";
 import { trap } from "./host.ts";
 import { standIn } from "./mend.ts";
@@ -33,7 +35,7 @@ const INHERITED = ["addEventListener", "removeEventListener", "dispatchEvent", "
  */
 const GLOBALS = ["WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "Atomics", "Proxy"];
 
-// Capture these, because a built-in object temporarily lacks its members while this module changes it.
+// Capture these functions, because a built-in object temporarily has no members while this module changes it.
 const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { getOwnPropertyNames } = Object;
 const has = WeakSet.prototype.has;
@@ -152,7 +154,7 @@ function isOldFunction(of: unknown): boolean {
   return typeof of === "function" && getOwnPropertyDescriptor(of, "prototype")?.writable === true;
 }
 
-/** Rejects descriptors of traps, which would reveal them. */
+/** Rejects descriptors of traps, which would reveal the traps. */
 function refuseDescriptors(): void {
   for (const owner of [Object, Reflect]) {
     const name = "getOwnPropertyDescriptor";
