@@ -83,7 +83,7 @@ class ContractCalls:
             raise failure_of(revert) from revert
 
     async def view(self, function: str, *arguments: Any) -> Any:
-        """Reads from the contract. Raises the same errors as `write`."""
+        """Calls a view function of the contract and returns its result. Raises the same errors as `write`."""
         from svcnb.emulator.chain.errors import ContractRevert
 
         try:

@@ -86,7 +86,10 @@ class UsageKeys:
         return AddUsageApiKeyResponse(usage_api_key=usage_api_key)
 
     async def update_usage_api_key(self, call: Call, body: UpdateUsageApiKeyRequest) -> Success:
-        """Replaces the name, the description and all permissions of a usage key. The call requires the account key."""
+        """Replaces the name, the description and all permissions of a usage key. The call requires the account key.
+
+        The call also sets the expiration to 3,650 days after the update.
+        """
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
         await self._contract.write("setUsageApiKey", *self._arguments(call, hashed, body))

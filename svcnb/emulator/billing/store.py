@@ -99,7 +99,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
     """Adds several entries in order, with one statement for all entries and one for all balances.
 
     Returns:
-        For each entry, the result that `post` would have returned.
+        For each entry, the same result as from `post`.
     """
     if not wanted:
         return []

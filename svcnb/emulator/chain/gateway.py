@@ -98,7 +98,8 @@ class Gateway:
     async def _all(self, body: list[Any], at_once: int) -> list[dict[str, Any] | None]:
         """Returns the responses to a batch.
 
-        As in Geth, an error replaces each response after a total of `MAX_RPC_RESPONSE_BYTES`.
+        As soon as the responses together exceed `MAX_RPC_RESPONSE_BYTES`, an error replaces each further response, as
+        in Geth.
         """
         turns = asyncio.Semaphore(at_once)
         left = MAX_RPC_RESPONSE_BYTES

@@ -57,7 +57,7 @@ class AnvilNode:
     Attributes:
         connection: Connection to the node.
         pid: Process id.
-        exited: Future that completes when the process has exited.
+        exited: Task that completes when the shell process has exited. The result is the exit code of the shell.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, folder: tempfile.TemporaryDirectory[str]) -> None:
@@ -140,8 +140,8 @@ class AnvilNode:
         """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
-        that found the port could set balances and code, and bypass the journal. Therefore, this function lowers
-        the limit on file descriptors, so that the node cannot accept another connection.
+        that finds the port could otherwise set balances and code, and bypass the journal. Therefore, this function
+        lowers the limit on file descriptors, so that the node cannot accept another connection.
         """
         import resource
 
@@ -164,7 +164,7 @@ class AnvilNode:
         return f"exit code {self._process.returncode}, {words or 'no message'}"
 
     async def stop(self) -> None:
-        """Stops the node and waits until it has exited. Its state is lost."""
+        """Stops the node and waits until it has exited. The node's copy of the chain is lost."""
         if hasattr(self, "connection"):
             await self.connection.close()
         if self._process.stdin is not None:

@@ -47,7 +47,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     """
     declared = request.headers.get("content-length")
     if declared is not None and declared.isdigit() and int(declared) > limit:
-        raise _too_large(limit, hang_up=int(declared) > _READ_ANYWAY * limit)
+        raise _too_large(limit, close=int(declared) > _READ_ANYWAY * limit)
     chunks: list[bytes] = []
     size = 0
     try:
@@ -175,14 +175,14 @@ def validate(
         ) from None
 
 
-def _too_large(limit: int, *, hang_up: bool = False) -> StructuredError:
+def _too_large(limit: int, *, close: bool = False) -> StructuredError:
     # The server reads and discards the rest of the body. A caller that is still sending it then receives this response
     # instead of a connection error. The server interrupts only extremely large bodies.
     return StructuredError(
         413,
         f"The body is larger than {limit} bytes.",
         fix="Send a smaller body. An action can fetch large data with an HTTP request.",
-        headers={"Connection": "close"} if hang_up else None,
+        headers={"Connection": "close"} if close else None,
     )
 
 

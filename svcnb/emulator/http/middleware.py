@@ -174,7 +174,7 @@ class Middleware:
         return None
 
     def minimal_response(self, refusal: StructuredError) -> Response:
-        """Returns a response without using other components, because one of them may have failed."""
+        """Returns a response without using other components, because another component can have failed."""
         answer = failure(refusal, self._docs_base)
         answer.headers["Date"] = formatdate(usegmt=True)
         answer.headers["X-Request-Id"] = str(uuid4())

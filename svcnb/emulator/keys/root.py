@@ -49,7 +49,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
             with or without a folder.
 
     Returns:
-        32 bytes.
+        The root secret, 32 bytes.
 
     Raises:
         RootSecretUnusable: The file is damaged, is readable by other users, belongs to a different seed, or is not

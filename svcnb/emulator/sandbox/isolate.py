@@ -59,7 +59,8 @@ class Isolate(asyncio.Protocol):
         Args:
             timeout_s: Maximum duration of the start, in seconds.
             aside: Whether the process must not use the reserved cores during the warm-up.
-            reuse: Whether the process executes several runs. If so, the process uses all cores after the warm-up.
+            reuse: Whether the process executes several runs. If ``aside`` is also set, such a process uses all cores
+                after the warm-up. Otherwise, only its main thread moves to the reserved cores.
 
         Raises:
             StartFailed: The process exited or took too long. The message contains its output.

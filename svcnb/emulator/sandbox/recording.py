@@ -42,7 +42,7 @@ class Recording:
 
     Args:
         path: Path of the file.
-        must_exist: Whether a missing file is an error (replay) or an empty recording (record).
+        must_exist: True if a missing file is an error (replay), False if it is an empty recording (record).
 
     Raises:
         RecordingError: The file is missing, too large, not a recording, or has a different version.
@@ -88,7 +88,10 @@ class Recording:
             raise RecordingError(f"the file {path} is not a recording ({error}): use the path of a recording") from None
 
     def replay(self, request: FetchRequest) -> FetchResponse | None:
-        """Returns the next recorded response to a request, or None. Repeats the last response."""
+        """Returns the next recorded response to a request, or None if there is none.
+
+        After the last recorded response, further calls return the last response again.
+        """
         key = _key(request)
         answers = self._answers.get(key)
         if not answers:

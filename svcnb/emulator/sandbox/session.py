@@ -58,8 +58,8 @@ class Session:
         host: Host that executes operations.
         limits: Limits of the run.
         trace: Timeline that records the events.
-        busy_ms: Processor time in milliseconds after which the isolate should stop, so that another engine can repeat
-            the run. 0 means no limit.
+        busy_ms: Processor time in milliseconds after which the isolate stops the run, so that another engine can repeat
+            it. 0 means no limit.
         grace_s: Seconds after the deadline in which the isolate can still end the run normally.
         alone: Whether the isolate executes only this run, so that its peak memory belongs to this run.
     """
@@ -115,7 +115,7 @@ class Session:
         self._isolate.begin(job, self._receive, self._lost)
 
     async def end(self, waited_s: float = 0.0) -> Outcome:
-        """Waits for the end of the run. The caller must close the isolate afterwards.
+        """Waits for the end of the run. Afterwards, the caller must close the isolate or return it to its pool.
 
         Args:
             waited_s: Time in the queue in seconds, for the trace.
@@ -360,7 +360,7 @@ class Session:
             head = pack_head({"id": call_id, **answer}, len(answer_blob))
         self._isolate.write(head)
         if answer_blob:
-            # Do not copy the bytes, because a copy of a large response would block the event loop.
+            # Do not copy the bytes, because a copy of a large response blocks the event loop.
             self._isolate.write(answer_blob)
         if self._operations.holds:
             del answer_blob

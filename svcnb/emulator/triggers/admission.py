@@ -1,6 +1,7 @@
 """Admission of runs. The transaction that creates a run also checks the limits.
 
-After the commit, the service executes the run, even if it crashes first. Before the commit, the run does not exist.
+After the commit, the service executes the run, even if the service crashes before the execution. Before the commit, the
+run does not exist.
 
 Source: docs/service/triggers.md#errors, docs/service/triggers.md#runs-of-a-trigger.
 """

@@ -31,7 +31,7 @@ def rfc3339(moment: float | None) -> str | None:
 
 @dataclass(frozen=True)
 class TriggerRecord:
-    """Row of ``triggers``. JSON columns are text."""
+    """Row of the table ``triggers``. JSON columns contain JSON text."""
 
     seq: int
     id: str
@@ -66,7 +66,7 @@ class TriggerRecord:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """Row of ``trigger_runs``. JSON columns are text."""
+    """Row of the table ``trigger_runs``. JSON columns contain JSON text."""
 
     seq: int
     id: str
@@ -182,7 +182,7 @@ def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
     Args:
         connection: Connection inside a transaction.
         trigger_id: One of the owner's triggers.
-        most: Maximum total length of inputs and responses, in characters. The function keeps the newest.
+        most: Maximum total length of inputs and responses, in characters. The function does not delete the newest.
     """
     connection.run(
         """
