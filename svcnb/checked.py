@@ -85,7 +85,7 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
     if args and any(owner == kind.__qualname__ for kind in type(args[0]).__mro__):
         owner = type(args[0]).__qualname__  # name the object's own class, not the base class that defines the method
     called = f"{owner}.{name}".removeprefix(".").removesuffix(".__init__")
-    if (found := next(_misfits(function, args, named), None)) is not None:
+    if (found := next(_mismatches(function, args, named), None)) is not None:
         name, wanted, given = found
         return InvalidType(f"invalid argument {name} of {called}: expected {wanted}, got {given}")
     if isinstance(error, UnicodeEncodeError):
@@ -97,7 +97,7 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
     if isinstance(error, ValueError) and any("\0" in each for each in texts):
         return InvalidArgument(f"an argument of {called} contains a null character: remove the null character")
     if isinstance(error, (OverflowError, ValueError)):
-        found_number = next(_beyond(function, args, named), None)
+        found_number = next(_out_of_range(function, args, named), None)
         if found_number is not None:
             return InvalidArgument(
                 f"invalid argument {found_number} of {called}: expected a number from -2**63 to 2**63 - 1"
@@ -105,14 +105,14 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
     return None
 
 
-def _beyond(function: Callable[..., Any], args: Any, named: Any) -> Iterator[str]:
+def _out_of_range(function: Callable[..., Any], args: Any, named: Any) -> Iterator[str]:
     """Yields the names of arguments that are infinite, NaN, or outside the range of signed 64-bit integers."""
     for name, value in inspect.signature(function).bind(*args, **named).arguments.items():
         if isinstance(value, (int, float)) and not -_INT64 <= value < _INT64:
             yield name
 
 
-def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tuple[str, str, str]]:
+def _mismatches(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tuple[str, str, str]]:
     """Yields the name, the annotation and the actual type of each argument that does not match its annotation."""
     from pydantic import PydanticUserError
 
@@ -128,18 +128,18 @@ def _misfits(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tu
             continue
         try:
             hint = _resolved(parameter.annotation, function)
-            fits = _fits(hint, value)
+            matches = _matches(hint, value)
         except (AttributeError, ImportError, NameError, OSError, TypeError, PydanticUserError):
             continue  # only type checkers can resolve the annotation
-        if not fits:
+        if not matches:
             yield name, str(parameter.annotation), type(value).__name__
 
 
-def _fits(hint: Any, value: object) -> bool:
+def _matches(hint: Any, value: object) -> bool:
     from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
     if get_origin(hint) in {Union, UnionType}:
-        return any(_fits(each, value) for each in get_args(hint))
+        return any(_matches(each, value) for each in get_args(hint))
     # pydantic also accepts a dictionary instead of a model or another class of this package, and converts it.
     if isinstance(hint, type) and (issubclass(hint, BaseModel) or hint.__module__.startswith("svcnb.")):
         return isinstance(value, hint)

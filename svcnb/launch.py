@@ -232,10 +232,10 @@ _COMMAND = [sys.executable, "-m", "svcnb", "emulator", "--supervised"]
 
 
 def _in_page(settings: Mapping[str, object]) -> PageService:
-    from svcnb.client.in_page import use_everywhere
+    from svcnb.client.in_page import patch_libraries
     from svcnb.emulator.in_page import PageService
 
-    use_everywhere()
+    patch_libraries()
     try:
         return PageService(settings)
     except (ValueError, InvalidArgument) as error:
@@ -328,14 +328,14 @@ class _Process:
         except subprocess.TimeoutExpired:
             pass
         finally:
-            self._kill_rest()
+            self._kill_remaining()
         for reader in self._readers:
             if reader is not threading.current_thread():  # garbage collection can run in any thread
                 reader.join(STOP_TIMEOUT_S)
         for stream in _streams(self._popen)[1:]:
             stream.close()
 
-    def _kill_rest(self) -> None:
+    def _kill_remaining(self) -> None:
         """Kills all remaining processes of the session, for example if the emulator did not end in time."""
         if sys.platform == "win32":
             self._popen.kill()

@@ -69,7 +69,7 @@ class Table:
         Raises:
             InvalidArgument: The column is missing, does not contain times, or has empty values.
         """
-        column = _bare(self._column("time"))
+        column = _as_array(self._column("time"))
         if np.issubdtype(column.dtype, np.number) if isinstance(column, np.ndarray) else column.dtype.kind in "iuf":
             raise self._wrong("time", "contains numbers without a unit: expected dates and times")
         try:
@@ -85,7 +85,7 @@ class Table:
 
     def status(self) -> Array:
         """Returns the status of each row: `SUCCESS`, `FAILED` or `OPEN`."""
-        codes, names = pd.factorize(_bare(self._column("status")))
+        codes, names = pd.factorize(_as_array(self._column("status")))
         self._whole("status", codes < 0)
         kinds = [SUCCESS if name in _SUCCESSES else FAILED if name in _FAILURES else OPEN for name in names]
         found: Array = np.array(kinds, dtype=np.int8)[codes]
@@ -103,7 +103,7 @@ class Table:
 
     def labels(self, name: str) -> tuple[Array, list[str]]:
         """Returns a column with few distinct strings: the index of each row's string, and the list of strings."""
-        codes, names = pd.factorize(_bare(self._column(name)))
+        codes, names = pd.factorize(_as_array(self._column(name)))
         texts = [_brief(str(each)) for each in names]
         # The CID, if available, replaces a missing name.
         if name == "action" and ("" in texts or (codes < 0).any()) and self.has("cid"):
@@ -114,7 +114,7 @@ class Table:
 
     def _named_by_cid(self, codes: Array, texts: Sequence[str]) -> tuple[Array, list[str]]:
         names = np.array([*texts, ""], dtype=object)[codes]
-        cids = np.asarray(_bare(self._column("cid")), dtype=object)
+        cids = np.asarray(_as_array(self._column("cid")), dtype=object)
         short = [name or _brief(str(cid)) for name, cid in zip(names, cids, strict=True)]
         found, kept = pd.factorize(np.array(short, dtype=object))
         return found, [str(each) for each in kept]
@@ -122,7 +122,7 @@ class Table:
     def _numbers(self, name: str) -> Array:
         column = self._column(name)
         try:
-            found: Array = np.asarray(pd.to_numeric(_bare(column)), dtype=np.float64)
+            found: Array = np.asarray(pd.to_numeric(_as_array(column)), dtype=np.float64)
         except (ValueError, TypeError) as error:
             raise self._wrong(name, f"contains values that are not numbers ({error})") from None
         if (found < 0).any():
@@ -154,7 +154,7 @@ def _brief(text: str) -> str:
     return f"{text[:10]}…" if is_cid_v0(text) else text
 
 
-def _bare(column: Any) -> Any:
+def _as_array(column: Any) -> Any:
     """Returns a column as a pandas or numpy object."""
     return column if isinstance(column, pd.Series) else column.to_numpy()
 

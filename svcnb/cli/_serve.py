@@ -24,7 +24,7 @@ from svcnb.exit_codes import ExitCode
 from svcnb.supervised import LISTENER
 
 
-class PortTaken(Exception):
+class PortInUse(Exception):
     """Error for a port that another program already uses."""
 
     hint = "Use another --port, or omit --port to use a free port."
@@ -51,7 +51,7 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
         given: Settings by name. The other settings come from the environment.
 
     Raises:
-        PortTaken: The port is already in use by another program.
+        PortInUse: The port is already in use by another program.
         HostUnusable: This machine cannot listen on the host or the port.
     """
     with _stoppable():
@@ -87,7 +87,7 @@ def _serve(given: Mapping[str, Any], listener: socket.socket | None = None, *, s
     if settings.chain_rpc is None and settings.chain_engine == "anvil":
         _ensure_anvil()
     if settings.seed is not None:
-        _say(
+        _print_progress(
             "This emulator uses a seed. Anyone who has the seed can compute the keys of the emulator, so do not use "
             "these keys to protect anything of value."
         )
@@ -104,7 +104,7 @@ def _listen(host: str, port: int) -> socket.socket:
         return listen(host, port)
     except (OSError, UnicodeError) as error:
         if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-            raise PortTaken(f"port {port} on {host} is already in use by another program") from error
+            raise PortInUse(f"port {port} on {host} is already in use by another program") from error
         cause = getattr(error, "strerror", None) or error
         raise HostUnusable(f"the emulator cannot listen on host {host!r} and port {port}: {cause}") from error
 
@@ -130,10 +130,10 @@ def _ensure_anvil() -> None:
             raise
         from svcnb.tools.fetch import fetch_anvil
 
-        fetch_anvil(_say)
+        fetch_anvil(_print_progress)
 
 
-def _say(line: str) -> None:
+def _print_progress(line: str) -> None:
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 

@@ -243,7 +243,7 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def tell_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
+def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
     """Prints a new key on standard output, and a reminder to store the key on standard error.
 
     If the key cannot be printed, the function saves it in a new temporary file, because the service shows it only once.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
-from svcnb.cli._service import new_key_file, read_secret, save_option, tell_secret, with_service
+from svcnb.cli._service import new_key_file, print_secret, read_secret, save_option, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -93,7 +93,7 @@ def create(
         with new_key_file(save) as into:
             account = service.accounts.create(name, description=description, email=email)
             beside = {"wallet_address": account.wallet_address}
-            tell_secret("api_key", account.api_key.reveal(), as_json=as_json, beside=beside, into=into)
+            print_secret("api_key", account.api_key.reveal(), as_json=as_json, beside=beside, into=into)
         return
     if save is not None:
         raise click.UsageError("--save saves a key, but a ChainSecured account has no key: omit --save.")

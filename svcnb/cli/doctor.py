@@ -134,10 +134,10 @@ def _configured(base_url: str | None) -> Iterator[Finding]:
     if address is not None:
         address = address.removesuffix(config.API_PATH)
         yield _service(address)
-        yield from _forgiven(address)
+        yield from _tolerated(address)
 
 
-def _forgiven(base_url: str) -> Iterator[Finding]:
+def _tolerated(base_url: str) -> Iterator[Finding]:
     """Yields requests that an emulator accepted but the live service would reject.
 
     For other services, the function does not yield anything.
@@ -196,7 +196,7 @@ def _deno() -> Finding:
         binary = tools.deno()
     except tools.ToolMissing as missing:
         return Finding("deno", good=False, seen=missing.detail, fix=missing.hint)
-    said = _said(binary, "--version")
+    said = _output_of(binary, "--version")
     if said.split()[1:2] != [tools.DENO_VERSION]:
         return Finding("deno", good=False, seen=said, fix=f"Run: pip install deno=={tools.DENO_VERSION}")
     return Finding("deno", good=True, seen=f"{tools.DENO_VERSION} at {binary}")
@@ -209,7 +209,7 @@ def _anvil() -> Finding:
         binary = tools.anvil()
     except tools.ToolMissing as missing:
         return Finding("anvil", good=False, seen=missing.detail, fix=missing.hint)
-    return Finding("anvil", good=True, seen=f"{_said(binary, '--version')} at {binary}")
+    return Finding("anvil", good=True, seen=f"{_output_of(binary, '--version')} at {binary}")
 
 
 def _bundles() -> Finding:
@@ -272,7 +272,7 @@ def _service(base_url: str) -> Finding:
     return Finding("service", good=True, seen=f"{base_url}: {seen}")
 
 
-def _said(binary: Path, argument: str) -> str:
+def _output_of(binary: Path, argument: str) -> str:
     try:
         done = subprocess.run(
             [binary, argument],

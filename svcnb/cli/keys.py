@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
-from svcnb.cli._service import KeyHash, new_key_file, save_option, tell_secret, with_service
+from svcnb.cli._service import KeyHash, new_key_file, print_secret, save_option, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -90,7 +90,7 @@ def create(
             can_create_pkps=can_create_wallets,
         )
         secret = key.usage_api_key.reveal() if key.usage_api_key else ""
-        tell_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
+        print_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
 
 
 @command.command("update", epilog=examples("svcnb keys update 0x5d1c... --execute-in-group 1 --execute-in-group 2"))

@@ -64,7 +64,7 @@ class SyncTransport:
         self._client = httpx.Client(**_options(base_url), transport=own) if client is None else client
         # Users of notebooks rarely close their clients. The transport closes its connections when Python deletes the
         # last client that uses it.
-        self._closing = weakref.finalize(self, self._client.close if client is None else _nothing)
+        self._closing = weakref.finalize(self, self._client.close if client is None else _do_nothing)
         self.clock: _Clock = _Clock()
 
     def send(self, request: Request) -> Answer:
@@ -79,9 +79,9 @@ class SyncTransport:
         except httpx.HTTPError as error:
             raise _logged(_explain(error, request), request) from _cause(error)
         except RuntimeError as error:
-            raise _closed(error) from _bare(error)
+            raise _closed(error) from _without_frames(error)
         except BaseException as error:  # noqa: BLE001 - mainly KeyboardInterrupt, whose traceback notebooks show in full
-            raise _bare(error)  # noqa: B904 - it is the same error
+            raise _without_frames(error)  # noqa: B904 - it is the same error
         answer = _answer(request, response, sent_at, begun)
         self.clock.observe(answer)
         return answer
@@ -117,10 +117,10 @@ class AsyncTransport:
             raise _logged(_explain(error, request), request) from _cause(error)
         except RuntimeError as error:
             if not self._client.is_closed:
-                raise _bare(error)  # noqa: B904 - it is the same error
-            raise _closed(error) from _bare(error)
+                raise _without_frames(error)  # noqa: B904 - it is the same error
+            raise _closed(error) from _without_frames(error)
         except BaseException as error:  # noqa: BLE001 - mainly CancelledError
-            raise _bare(error)  # noqa: B904 - it is the same error
+            raise _without_frames(error)  # noqa: B904 - it is the same error
         answer = _answer(request, response, sent_at, begun)
         self.clock.observe(answer)
         return answer
@@ -134,9 +134,9 @@ class AsyncTransport:
 def _page_transport() -> httpx.BaseTransport | None:
     if not IN_PAGE:
         return None
-    from svcnb.client.in_page import PageTransport, use_everywhere
+    from svcnb.client.in_page import PageTransport, patch_libraries
 
-    use_everywhere()
+    patch_libraries()
     return PageTransport()
 
 
@@ -151,7 +151,7 @@ def _async_page_transport() -> httpx.AsyncBaseTransport | None:
 E = TypeVar("E", bound=BaseException)
 
 
-def _bare(error: E) -> E:
+def _without_frames(error: E) -> E:
     """Removes the frames of the HTTP library from an error, because their variables contain the request's headers.
 
     Otherwise, tracebacks that show variables (``%xmode Verbose``, ``pytest -l``, crash reporters) would show the key.
@@ -168,7 +168,7 @@ def _cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
 
     If a header cannot be sent, the result is None, because the message of the original error contains the header.
     """
-    return None if isinstance(error, httpx.LocalProtocolError) else _bare(error)
+    return None if isinstance(error, httpx.LocalProtocolError) else _without_frames(error)
 
 
 def _options(base_url: str) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def _not_a_client(given: object, wanted: str) -> InvalidType:
     )
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Replaces the function that closes the user's own client, which must stay open."""
 
 

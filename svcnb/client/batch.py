@@ -217,7 +217,7 @@ class Batch(_Results):
         try:
             while not stop.is_set() and (index := self._work.take()) is not None:
                 if stop.wait(self._work.pause()):
-                    self._work.give_back(index)
+                    self._work.put_back(index)
                     return
                 try:
                     run = self._run(self._action, self.params[index])
@@ -267,7 +267,7 @@ class AsyncBatch(_Results):
                 await asyncio.sleep(self._work.pause())
                 run = await self._run(self._action, self.params[index])
             except asyncio.CancelledError:
-                self._work.give_back(index)
+                self._work.put_back(index)
                 raise
             except Exception as error:  # noqa: BLE001 - every error is an outcome
                 if self._work.failed(index, error):

@@ -124,7 +124,7 @@ class Work:
         with self._lock:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 
-    def give_back(self, index: int) -> None:
+    def put_back(self, index: int) -> None:
         """Puts a run that did not start back into the queue."""
         with self._lock:
             self.todo.appendleft(index)
@@ -138,7 +138,7 @@ class Work:
         """Saves the result of a run."""
         with self._lock:
             self._pace.answered()
-            self._keep(Outcome.of_run(index, self._params[index], run))
+            self._store(Outcome.of_run(index, self._params[index], run))
 
     def failed(self, index: int, error: Exception) -> bool:
         """Saves the error of a run, or queues the run again if the service is overloaded.
@@ -157,7 +157,7 @@ class Work:
                 self.fatal = self.fatal or error
             else:
                 self._pace.answered()
-            self._keep(Outcome.of_error(index, self._params[index], error))
+            self._store(Outcome.of_error(index, self._params[index], error))
             return True
 
     def raise_if_useless(self) -> None:
@@ -173,7 +173,7 @@ class Work:
     def _any_answer(self) -> bool:
         return any(outcome is not None and outcome.answered for outcome in self.outcomes)
 
-    def _keep(self, outcome: Outcome) -> None:
+    def _store(self, outcome: Outcome) -> None:
         self.outcomes[outcome.index] = outcome
         if self._file is not None:
             self._file.write(outcome)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from svcnb.client.calls import Flow, now
 from svcnb.client.config import Config
 from svcnb.client.models.explanation import Explanation, Missing, Repair
-from svcnb.client.models.usage_keys import UsageKey, groups_in_words
+from svcnb.client.models.usage_keys import UsageKey, describe_groups
 from svcnb.client.permission_snapshot import MASTER_NAME, expired, named
 from svcnb.client.resources import account_flows, usage_key_flows
 from svcnb.protocol.hashes import api_key_hash
@@ -110,7 +110,7 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
     known = yield from usage_key_flows.listing()
     managed = yield from account_flows.exists()
     key = next((each for each in known if each.api_key_hash == key_hash), None)
-    missing, reason, repairs = _judge(call, key, unix + clock_skew, managed=managed)
+    missing, reason, repairs = _diagnose(call, key, unix + clock_skew, managed=managed)
     return Explanation(
         allowed=not missing,
         missing=missing,
@@ -122,7 +122,9 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
     )
 
 
-def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: bool) -> tuple[Missing, str, list[Repair]]:
+def _diagnose(
+    call: RefusedCall, key: UsageKey | None, unix: float, *, managed: bool
+) -> tuple[Missing, str, list[Repair]]:
     if not managed:
         says = "the owner makes the change on chain, which costs gas but no credit"
         reason = "a wallet owns the account, and the contract accepts changes only from that wallet"
@@ -136,9 +138,9 @@ def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: boo
         renewed = _update(key, "updates the key with a new expiration", "")
         return "key_expired", f"the key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC", [renewed]
     if call.path in _FLAGS:
-        return _judge_flag(key, _FLAGS[call.path], by_master)
+        return _diagnose_flag(key, _FLAGS[call.path], by_master)
     if call.path in _LISTS:
-        return _judge_list(call, key, _LISTS[call.path], by_master)
+        return _diagnose_list(call, key, _LISTS[call.path], by_master)
     return (
         "master_only",
         "only the account's master key can make this call; a usage key cannot get this permission",
@@ -146,7 +148,7 @@ def _judge(call: RefusedCall, key: UsageKey | None, unix: float, *, managed: boo
     )
 
 
-def _judge_flag(key: UsageKey, flag: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
+def _diagnose_flag(key: UsageKey, flag: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
     if getattr(key, flag):
         return "", f"the key has {flag}; a new permission can take a few seconds to take effect", []
     return (
@@ -156,7 +158,9 @@ def _judge_flag(key: UsageKey, flag: str, by_master: Repair) -> tuple[Missing, s
     )
 
 
-def _judge_list(call: RefusedCall, key: UsageKey, field: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
+def _diagnose_list(
+    call: RefusedCall, key: UsageKey, field: str, by_master: Repair
+) -> tuple[Missing, str, list[Repair]]:
     groups: tuple[int, ...] = getattr(key, field)
     if 0 in groups or call.group in groups:
         return (
@@ -165,7 +169,7 @@ def _judge_list(call: RefusedCall, key: UsageKey, field: str, by_master: Repair)
             [],
         )
     granted = _update(key, f"adds group {call.group} to the key's {field}", f", {field}={[*groups, call.group]}")
-    listed = f"contains {groups_in_words(groups)}, but not" if groups else "does not contain"
+    listed = f"contains {describe_groups(groups)}, but not" if groups else "does not contain"
     reason = f"the key's {field} {listed} group {call.group}"
     return "permission", reason, [granted, by_master] if len(groups) < MAX_KEY_GROUPS else [by_master]
 

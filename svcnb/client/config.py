@@ -217,11 +217,11 @@ def _found(base_url: str | None, file: str | Path | None, environment: Mapping[s
     # An explicitly selected profile takes precedence over the environment. The rest of the file does not.
     found = found | from_file if chosen else from_file | found
     if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
-        _keep_with_its_address(found, from_file["base_url"], base_url)
+        _remove_key_of_other_address(found, from_file["base_url"], base_url)
     return found
 
 
-def _keep_with_its_address(found: dict[str, str], home: str, given: str | None) -> None:
+def _remove_key_of_other_address(found: dict[str, str], home: str, given: str | None) -> None:
     """Removes the key of the file if the address in the file differs from the address in use."""
     in_use = (given or found["base_url"]).strip().rstrip("/").removesuffix(API_PATH)
     if in_use != home.strip().rstrip("/").removesuffix(API_PATH):

@@ -14,7 +14,7 @@ from typing import Final
 
 from svcnb.client.models.explanation import Explanation, GroupLink, Missing, Repair
 from svcnb.client.models.groups import GroupContents
-from svcnb.client.models.usage_keys import groups_in_words
+from svcnb.client.models.usage_keys import describe_groups
 from svcnb.client.permission_snapshot import (
     PermissionSnapshot,
     executes,
@@ -34,7 +34,7 @@ _AFTER_GROUPS: Final = 2**63
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Candidate:
     """A repair, with the number of unneeded permissions that it grants."""
 
     says: str
@@ -57,7 +57,7 @@ class _Way:
 class _Found:
     missing: Missing = ""
     reason: str = ""
-    ways: list[_Way] = field(default_factory=list)
+    candidates: list[_Candidate] = field(default_factory=list)
 
 
 def diagnose(snapshot: PermissionSnapshot) -> Explanation:
@@ -65,7 +65,9 @@ def diagnose(snapshot: PermissionSnapshot) -> Explanation:
     found = _Diagnosis(snapshot).find()
     # An owner's writes to the contract cost gas and no credit (docs/service/billing.md#prices).
     price = MANAGEMENT_COST_CENTS if snapshot.subject == "svc" else 0
-    ways = sorted(found.ways, key=lambda way: (way.reveals, way.calls, way.widens, way.order))[:MAX_REPAIRS]
+    candidates = sorted(
+        found.candidates, key=lambda candidate: (candidate.reveals, candidate.calls, candidate.widens, candidate.order)
+    )[:MAX_REPAIRS]
     return Explanation(
         allowed=not found.missing,
         missing=found.missing,
@@ -75,7 +77,7 @@ def diagnose(snapshot: PermissionSnapshot) -> Explanation:
         wallet=snapshot.wallet,
         every_group=unbound(snapshot),
         groups=tuple(link for link in links(snapshot) if link.action or link.wallet or link.key),
-        repairs=tuple(way.repair(price) for way in ways),
+        repairs=tuple(candidate.repair(price) for candidate in candidates),
         warnings=tuple(warnings(snapshot)),
     )
 
@@ -108,7 +110,9 @@ class _Diagnosis:
             return found
         if snapshot.available_cents is not None and snapshot.available_cents < 1:
             lines = (f"{snapshot.subject}.billing.top_up({MIN_PAYMENT_CENTS})",)
-            return _Found("credit", "the account has no credit", [_Way("adds credit to the account", lines, 0, 0, 0)])
+            return _Found(
+                "credit", "the account has no credit", [_Candidate("adds credit to the account", lines, 0, 0, 0)]
+            )
         return _Found(reason=self._why_allowed())
 
     # --- missing link -----------------------------------------------------------------------------------------------
@@ -118,16 +122,16 @@ class _Diagnosis:
         if unbound(snapshot) or key is None or any(link.key and link.action for link in self.links):
             return None
         if not key.execute_in_groups:
-            return _Found("key_executes_nowhere", "the key cannot execute in any group", self._ways())
-        named = groups_in_words(key.execute_in_groups)
+            return _Found("key_executes_nowhere", "the key cannot execute in any group", self._candidates())
+        named = describe_groups(key.execute_in_groups)
         if not any(number in self.live for number in key.execute_in_groups):
             reason = f"the key can execute only in {named}, which the account does not have"
-            return _Found("groups_removed", reason, self._ways())
+            return _Found("groups_removed", reason, self._candidates())
         there = [link.id for link in self.links if link.action]
         if not there:
-            return _Found("action_in_no_group", "no group permits the action", self._ways())
-        reason = f"the action is permitted in {groups_in_words(there)}, but the key can execute only in {named}"
-        return _Found("key_not_in_group", reason, self._ways())
+            return _Found("action_in_no_group", "no group permits the action", self._candidates())
+        reason = f"the action is permitted in {describe_groups(there)}, but the key can execute only in {named}"
+        return _Found("key_not_in_group", reason, self._candidates())
 
     def _missing_wallet(self) -> _Found | None:
         snapshot = self.snapshot
@@ -137,19 +141,19 @@ class _Diagnosis:
             return _Found(
                 "wallet_not_registered",
                 f"the account has no wallet {snapshot.wallet}",
-                self._ways(new_wallet=True),
+                self._candidates(new_wallet=True),
             )
         if unbound(snapshot) or any(link.connects for link in self.links):
             return None
         there = [link.id for link in self.links if link.wallet]
         if not there:
-            return _Found("wallet_in_no_group", "no group permits the wallet", self._ways())
+            return _Found("wallet_in_no_group", "no group permits the wallet", self._candidates())
         shared = [link.id for link in self.links if link.key and link.action]
         reason = (
-            f"the wallet is permitted in {groups_in_words(there)}, but key and action are both in "
-            f"{groups_in_words(shared)}: one group must permit all three"
+            f"the wallet is permitted in {describe_groups(there)}, but key and action are both in "
+            f"{describe_groups(shared)}: one group must permit all three"
         )
-        return _Found("wallet_in_another_group", reason, self._ways())
+        return _Found("wallet_in_another_group", reason, self._candidates())
 
     def _why_allowed(self) -> str:
         snapshot = self.snapshot
@@ -163,21 +167,21 @@ class _Diagnosis:
 
     # --- repairs ----------------------------------------------------------------------------------------------------
 
-    def _ways(self, *, new_wallet: bool = False) -> list[_Way]:
+    def _candidates(self, *, new_wallet: bool = False) -> list[_Candidate]:
         """Returns all repairs: one that completes each group, and one that creates a new group."""
         if unbound(self.snapshot):
             return [self._own_wallet()]
-        ways = [way for link in self.links if (way := self._complete(link, new_wallet=new_wallet))]
+        candidates = [candidate for link in self.links if (candidate := self._complete(link, new_wallet=new_wallet))]
         fresh = self._new_group(new_wallet=new_wallet)
-        return [*ways, fresh] if fresh else ways
+        return [*candidates, fresh] if fresh else candidates
 
-    def _own_wallet(self) -> _Way:
-        return _Way("creates a wallet in this account to use instead", (self._create_wallet(),), 1, 0, 0)
+    def _own_wallet(self) -> _Candidate:
+        return _Candidate("creates a wallet in this account to use instead", (self._create_wallet(),), 1, 0, 0)
 
     def _create_wallet(self) -> str:
         return f"wallet = {self.snapshot.subject}.wallets.create()"
 
-    def _complete(self, link: GroupLink, *, new_wallet: bool) -> _Way | None:
+    def _complete(self, link: GroupLink, *, new_wallet: bool) -> _Candidate | None:
         """Returns a repair that adds the missing entries to one group."""
         snapshot, contents = self.snapshot, self._contents(link.id)
         lines: list[str] = []
@@ -205,9 +209,9 @@ class _Diagnosis:
             widens += len(contents.actions) + len(contents.wallets)
         title = f"{' and '.join(says)} in group {link.id} {link.name!r}"
         reveals = reaches_master(snapshot, contents)
-        return _Way(title, tuple(lines), len(lines), widens, link.id, reveals=reveals)
+        return _Candidate(title, tuple(lines), len(lines), widens, link.id, reveals=reveals)
 
-    def _new_group(self, *, new_wallet: bool) -> _Way | None:
+    def _new_group(self, *, new_wallet: bool) -> _Candidate | None:
         """Returns a repair that creates a group for exactly this key, action and wallet."""
         snapshot = self.snapshot
         value = "wallet" if new_wallet else f'"{snapshot.wallet}"'
@@ -220,7 +224,7 @@ class _Diagnosis:
         action = snapshot.cid or snapshot.action_hash
         lines.append(f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
         says = "creates a group for this action only and permits the key to execute in the group"
-        return _Way(says, (*lines, key), len(lines) + 1, 0, _AFTER_GROUPS)
+        return _Candidate(says, (*lines, key), len(lines) + 1, 0, _AFTER_GROUPS)
 
     def _add_action(self, number: int, contents: GroupContents) -> str | None:
         snapshot = self.snapshot
@@ -245,13 +249,13 @@ class _Diagnosis:
         listed = ", ".join([*kept, group])
         return f'{self.snapshot.subject}.usage_keys.update("{self.snapshot.key_hash}", execute_in_groups=[{listed}])'
 
-    def _renew(self) -> _Way:
+    def _renew(self) -> _Candidate:
         snapshot = self.snapshot
         term = "" if snapshot.subject == "svc" else ', expires_in="365d"'
         line = f'{snapshot.subject}.usage_keys.update("{snapshot.key_hash}"{term})'
-        return _Way("updates the key with a new expiration", (line,), 1, 0, 0)
+        return _Candidate("updates the key with a new expiration", (line,), 1, 0, 0)
 
-    def _new_key(self) -> _Way:
+    def _new_key(self) -> _Candidate:
         """Returns a repair that creates a key for the group that has all other links, or for a new group."""
         snapshot = self.snapshot
         ready = [link for link in self.links if link.action and link.wallet is not False]
@@ -264,7 +268,7 @@ class _Diagnosis:
             lines.append(f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
         lines.append(f'key = {snapshot.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
         runs = f"the actions of group {ready[0].id} {ready[0].name!r}" if ready else "only this action"
-        return _Way(f"creates a usage key that can run {runs}", tuple(lines), len(lines), 0, 0)
+        return _Candidate(f"creates a usage key that can run {runs}", tuple(lines), len(lines), 0, 0)
 
     def _contents(self, number: int) -> GroupContents:
         return next(contents for group, contents in self.snapshot.groups if group.id == number)

@@ -49,7 +49,7 @@ async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
     return httpx.Response(found.status, headers=found.headers, content=found.content, request=request)
 
 
-def use_everywhere() -> None:
+def patch_libraries() -> None:
     """Redirects all clients of the libraries httpx and requests to the emulators in the page.
 
     A page has no sockets. When Python imports the library requests, which web3 uses, an import hook patches it. Calling

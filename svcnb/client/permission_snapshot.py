@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from svcnb.client.models.explanation import ExplanationWarning, GroupLink, WarningCode
 from svcnb.client.models.groups import Group, GroupContents
-from svcnb.client.models.usage_keys import UsageKey, groups_in_words
+from svcnb.client.models.usage_keys import UsageKey, describe_groups
 from svcnb.client.models.wallets import Wallet
 
 MASTER_NAME: Final = "the account's master key"
@@ -185,4 +185,4 @@ def warning(code: WarningCode, *groups: int) -> ExplanationWarning:
         code: Code of the warning.
         groups: Groups that the warning concerns.
     """
-    return ExplanationWarning(code=code, text=_TEXTS[code].format(groups_in_words(groups)))
+    return ExplanationWarning(code=code, text=_TEXTS[code].format(describe_groups(groups)))

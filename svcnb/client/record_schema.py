@@ -92,7 +92,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
         ) from None
 
 
-def bring_forward(connection: sqlite3.Connection, path: Path) -> None:
+def create_or_migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Creates the tables of a new file, or migrates a file of an earlier version.
 
     The migration is one transaction, and keeps a copy of the file.

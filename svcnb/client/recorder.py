@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.errors import ConfigError
-from svcnb.client.record_schema import bring_forward
+from svcnb.client.record_schema import create_or_migrate
 from svcnb.logs import MASK, redact
 from svcnb.protocol.hashes import api_key_hash
 from svcnb.protocol.limits import KEPT_RECORDED_DETAILS, KEPT_RECORDED_RUNS, MAX_RECORDED_CHARS
@@ -93,16 +93,16 @@ def connect(path: Path, timeout_s: float | None = None) -> sqlite3.Connection:
     timeout_s = _TIMEOUT_S if timeout_s is None else timeout_s
     connection = sqlite3.connect(path, timeout=timeout_s, check_same_thread=False, isolation_level=None)
     try:
-        _write_ahead(connection, timeout_s)
+        _enable_write_ahead_log(connection, timeout_s)
         connection.execute("PRAGMA synchronous = NORMAL")
-        bring_forward(connection, path)
+        create_or_migrate(connection, path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _write_ahead(connection: sqlite3.Connection, timeout_s: float) -> None:
+def _enable_write_ahead_log(connection: sqlite3.Connection, timeout_s: float) -> None:
     """Enables the write-ahead log, which stays enabled in the file.
 
     SQLite's own timeout does not apply here: if two processes change the mode simultaneously, one fails without

@@ -117,7 +117,7 @@ class RemoteRuns(Generic[AnySession]):
 
     def run(self: RemoteRuns[SyncSession], action: ActionRef, params: object) -> Run:
         """Executes one run, and waits for its result."""
-        record: RunRecord = _brought(self._submitted(action, params).result)
+        record: RunRecord = _result_of(self._submitted(action, params).result)
         self._session.drive(_told(record))
         return _run_of(record)
 
@@ -147,7 +147,7 @@ class RemoteRuns(Generic[AnySession]):
             ) from error
 
 
-def _brought(result: Any) -> Any:
+def _result_of(result: Any) -> Any:
     try:
         return result()
     except SvcnbError:

@@ -48,7 +48,7 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
             answer = cast("Answer", (yield request))
         except errors.TransportError as error:
             if last or not may_repeat(call, error):
-                raise _in_doubt(call, error) from error.__cause__
+                raise _with_doubt_hint(call, error) from error.__cause__
             wait = delay(attempt, None, config)
         else:
             if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - statuses 2xx are successes
@@ -179,7 +179,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _in_doubt(call: Call[Any], error: errors.TransportError) -> errors.TransportError:
+def _with_doubt_hint(call: Call[Any], error: errors.TransportError) -> errors.TransportError:
     if call.in_doubt and not error.unsent and not isinstance(error, errors.NotTheApi):
         error.hint = (
             f"{call.in_doubt} The client did not retry the call, because the service may have performed the call."
@@ -196,7 +196,7 @@ def _read(call: Call[T], answer: Answer, request: Request) -> T:
             raise
         raise errors.NotTheApi(
             (
-                f"the response to {_asked(request)} (status {answer.status}) has an unexpected JSON structure: "
+                f"the response to {_endpoint(request)} (status {answer.status}) has an unexpected JSON structure: "
                 f"{_one_line(error)}"
             ),
             hint="Check the version of the service with svc.node.version() or `svcnb doctor`.",
@@ -207,7 +207,7 @@ def _body(answer: Answer, request: Request) -> Any:
     try:
         return parse(answer.content) if answer.content else None
     except ValueError:
-        raise errors.NotTheApi(f"the response to {_asked(request)} (status {answer.status}) is not JSON") from None
+        raise errors.NotTheApi(f"the response to {_endpoint(request)} (status {answer.status}) is not JSON") from None
 
 
 def failure(
@@ -216,7 +216,7 @@ def failure(
     """Returns the error for a response, which has one of two body formats (docs/service/http.md#errors)."""
     if 300 <= answer.status < 400:  # noqa: PLR2004 - statuses 3xx are redirects
         return errors.NotTheApi(
-            f"the response to {_asked(request)} (status {answer.status}) is a redirect, which the API never sends",
+            f"the response to {_endpoint(request)} (status {answer.status}) is a redirect, which the API never sends",
             hint=f"Set base_url to the target of the redirect, without /core/v1 and the rest of the path: "
             f"{answer.headers.get('location', 'not given')[:200]}",
         )
@@ -224,8 +224,8 @@ def failure(
         body = parse(answer.content) if answer.content else ""
     except ValueError:
         return errors.NotTheApi(
-            f"the response to {_asked(request)} (status {answer.status}) is not JSON, so the host or the path of the "
-            "API is wrong"
+            f"the response to {_endpoint(request)} (status {answer.status}) is not JSON, so the host or the path of "
+            "the API is wrong"
         )
     code = fix = docs_url = ""
     if isinstance(body, dict):
@@ -271,7 +271,7 @@ def mask(text: str, config: Config) -> str:
     return text.replace(key, MASK) if key else text
 
 
-def _asked(request: Request) -> str:
+def _endpoint(request: Request) -> str:
     # Omit the query, because it can contain the secret of a payment.
     return f"{request.method} {request.url.partition('?')[0]}"
 

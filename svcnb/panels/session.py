@@ -101,7 +101,7 @@ class Session:
         """Name of `resources` in the recorded Python."""
         return "svc" if self.account is None else "mine"
 
-    def hang_up(self) -> None:
+    def close_connections(self) -> None:
         """Closes the connections of `service`. The next use opens new ones."""
         with self._lock:
             service, self._service = self._service, None
@@ -119,7 +119,7 @@ class Session:
         """
         if key is not None:
             self.client.use_key(key)
-        self.hang_up()
+        self.close_connections()
         self._switch(None, {**CLOSED, "mode": "api", **state})
 
     def opened_on_chain(self, account: AsyncChainSecuredAccount, **state: str) -> None:
@@ -129,7 +129,7 @@ class Session:
     def closed(self) -> None:
         """Clears the open account and the client's key, so that the user can create or open another account."""
         self.client.use_key(None)
-        self.hang_up()
+        self.close_connections()
         self._switch(None, dict(CLOSED))
 
     def _switch(self, account: AsyncChainSecuredAccount | None, state: dict[str, str]) -> None:
@@ -206,7 +206,7 @@ class Session:
             self._announce("balance")
 
     @property
-    def _unasked_billing(self) -> Any:
+    def _billing_without_signature(self) -> Any:
         """Object that reads the credit without a signature. None if the owner's wallet must sign the request."""
         if self.account is None or isinstance(self.owner, LocalSigner):
             return self.billing
@@ -214,7 +214,7 @@ class Session:
         return None if key is None else self.service.with_key(key).billing
 
     def _refresh_balance(self) -> None:
-        if self._reading or not self.state["mode"] or self._unasked_billing is None:
+        if self._reading or not self.state["mode"] or self._billing_without_signature is None:
             return
         self._reading = True
         BACKGROUND.submit(self._read_balance())
@@ -223,7 +223,7 @@ class Session:
         await asyncio.sleep(BALANCE_DELAY_S)
         self._reading = False
         # In the meantime, the user can have closed the panels or opened another account.
-        if not self._watchers or (billing := self._unasked_billing) is None:
+        if not self._watchers or (billing := self._billing_without_signature) is None:
             return
         with contextlib.suppress(SvcnbError):  # the call that caused the problem has already reported it
             self.show_balance(await billing.balance())
@@ -245,7 +245,7 @@ class Session:
             last = not self._watchers
         if last:
             self.client.on_run[:] = [each for each in self.client.on_run if each is not self]
-            self.hang_up()
+            self.close_connections()
 
     def changed(self, *what: str) -> None:
         """Announces a change, and refreshes the credit if the change can have a cost."""

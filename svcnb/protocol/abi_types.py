@@ -47,7 +47,7 @@ class Type(NamedTuple):
             inside = trimmed.removeprefix("tuple")[1:-1]
             # In human-readable form, members of a tuple can have names, which are not part of the type.
             return cls("()", tuple(cls.parse(_without_name(part), depth + 1) for part in split(inside)))
-        if not _ELEMENTARY.match(trimmed) or not _width_is_legal(trimmed):
+        if not _ELEMENTARY.match(trimmed) or not _is_valid_width(trimmed):
             raise MalformedValue(
                 f"invalid ABI type {shown(trimmed)}",
                 hint=(
@@ -122,7 +122,7 @@ def _without_name(text: str) -> str:
     return trimmed[: close + 1] + (tail[0] if tail and (close < 0 or tail[0].startswith("[")) else "")
 
 
-def _width_is_legal(text: str) -> bool:
+def _is_valid_width(text: str) -> bool:
     if text.startswith(("uint", "int")):
         bits = int(text.lstrip("uint") or _WORD_BITS)
         return bits % 8 == 0 and bits <= _WORD_BITS

@@ -54,10 +54,10 @@ class Cron:
                 hint=f"Write five fields, {_EXAMPLES}.",
             )
         parsed = self._parse(datetime(2024, 1, 1, tzinfo=UTC))
-        if _finest_s(parsed) < SCHEDULE_SCAN_S:
+        if _interval_s(parsed) < SCHEDULE_SCAN_S:
             raise InvalidCron(
                 (
-                    f"the schedule {shown(text)} has two times within {_finest_s(parsed)} s, but the service checks "
+                    f"the schedule {shown(text)} has two times within {_interval_s(parsed)} s, but the service checks "
                     f"schedules only every {SCHEDULE_SCAN_S} s"
                 ),
                 hint=f"Use an interval of at least {SCHEDULE_SCAN_S} s, {_EXAMPLES}.",
@@ -122,7 +122,7 @@ class Cron:
             ) from None
 
 
-def _finest_s(parsed: CronSim) -> int:
+def _interval_s(parsed: CronSim) -> int:
     """Returns the minimum number of seconds between two ticks, at most 60.
 
     A check of only the next ticks would depend on the current day, and would miss shorter intervals later. Therefore,
@@ -130,11 +130,11 @@ def _finest_s(parsed: CronSim) -> int:
     """
     seconds = sorted(parsed.seconds)
     within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)
-    across = 60 - seconds[-1] + seconds[0] if _has_neighbours(parsed) else 60
+    across = 60 - seconds[-1] + seconds[0] if _has_consecutive_minutes(parsed) else 60
     return min(within, across, 60)
 
 
-def _has_neighbours(parsed: CronSim) -> bool:
+def _has_consecutive_minutes(parsed: CronSim) -> bool:
     """Returns whether two consecutive minutes can both match."""
     if any(minute + 1 in parsed.minutes for minute in parsed.minutes):
         return True

@@ -81,7 +81,9 @@ class _Shared(Generic[Item, Result]):
             ended.acquire()
 
 
-def working_along(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Generator[Result, None, None]:
+def process_in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], workers: int
+) -> Generator[Result, None, None]:
     """Yields results in the order of the items, for items that are cheap to create.
 
     The caller's thread also processes items. Each idle thread takes the next item, so no thread waits for a

@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 
 from svcnb.errors import InvalidType
 from svcnb.protocol.errors import shown
-from svcnb.protocol.in_order import cores, in_order, working_along
+from svcnb.protocol.in_order import cores, in_order, process_in_order
 from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.unixfs import Node, Tree, leaf, leaves, parent
 
@@ -59,7 +59,7 @@ def _of_batches(nodes_of: Callable[[int, int], list[Node]], size: int, progress:
         return nodes_of(start, min(start + batch, size))
 
     tree = Tree()
-    for nodes in working_along(nodes_from, range(0, size, batch), workers):
+    for nodes in process_in_order(nodes_from, range(0, size, batch), workers):
         tree.add(nodes)
         if progress:
             progress(tree.file_bytes)

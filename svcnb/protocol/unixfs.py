@@ -54,7 +54,7 @@ def varint(number: int) -> bytes:
 
 
 @lru_cache(maxsize=256)
-def _around(size: int) -> tuple[bytes, bytes]:
+def _leaf_framing(size: int) -> tuple[bytes, bytes]:
     """Returns the bytes before and after a chunk of ``size`` bytes in its leaf."""
     length = varint(size)
     head = _FILE + _FILE_DATA + length if size else _FILE
@@ -65,7 +65,7 @@ def _around(size: int) -> tuple[bytes, bytes]:
 def leaf(chunk: Bytes) -> Node:
     """Returns the leaf for a chunk of at most 256 KiB."""
     size = len(chunk)
-    head, tail = _around(size)
+    head, tail = _leaf_framing(size)
     block = _EMPTY.copy()
     block.update(head)
     block.update(chunk)
@@ -73,7 +73,7 @@ def leaf(chunk: Bytes) -> Node:
     return block.digest(), size, len(head) + size + len(tail)
 
 
-_FULL_HEAD, _FULL_TAIL = _around(CID_CHUNK_BYTES)
+_FULL_HEAD, _FULL_TAIL = _leaf_framing(CID_CHUNK_BYTES)
 _FULL_BLOCK_BYTES: Final = len(_FULL_HEAD) + CID_CHUNK_BYTES + len(_FULL_TAIL)
 _FULL_BEGUN: Final = sha256(_FULL_HEAD)
 
@@ -98,7 +98,7 @@ def leaves(data: memoryview) -> list[Node]:
 
 
 @lru_cache(maxsize=256)
-def _link_around(file_bytes: int, dag_bytes: int, link: bytes) -> tuple[bytes, bytes, bytes]:
+def _link_framing(file_bytes: int, dag_bytes: int, link: bytes) -> tuple[bytes, bytes, bytes]:
     """Returns the bytes before and after a node's digest in its parent, and the size of the node's subtree."""
     tail = _LINK_NO_NAME_SIZE + varint(dag_bytes)
     length = varint(len(link) + _EMPTY.digest_size + len(tail))
@@ -116,7 +116,7 @@ def parent(children: list[Node], link: bytes = LINK_V0) -> Node:
     sizes: list[bytes] = []
     file_bytes = dag_bytes = 0
     for digest, file_part, dag_part in children:
-        before, after, size = _link_around(file_part, dag_part, link)
+        before, after, size = _link_framing(file_part, dag_part, link)
         parts += (before, digest, after)
         sizes.append(size)
         file_bytes += file_part

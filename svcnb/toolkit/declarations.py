@@ -48,7 +48,7 @@ def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | No
     space = words.namespace
     members = "\n".join(_function(each, most) for each in functions(words).values())
     absent = "\n".join(
-        f"/** @deprecated Not available: {hint}. */\ndeclare const {name}: never;" for name, hint in _unheard()
+        f"/** @deprecated Not available: {hint}. */\ndeclare const {name}: never;" for name, hint in _missing_names()
     )
     return (
         f"{_HEAD.format(space=space)}"
@@ -93,7 +93,7 @@ def _function(function: Function, limits: ActionLimits) -> str:
     return f"/** {function.says}{counted} */\n{function.name}({options}): {result};\n"
 
 
-def _unheard() -> list[tuple[str, str]]:
+def _missing_names() -> list[tuple[str, str]]:
     """Returns the names that the runtime does not have and that no type library declares, each with its alternative.
 
     The declarations mark these names as missing.

@@ -12,7 +12,7 @@ from svcnb.toolkit.lint_context import Context
 from svcnb.toolkit.lint_findings import Finding
 from svcnb.toolkit.lint_identity import folded_names, json_order, named_signers
 from svcnb.toolkit.lint_secrets import Leaks
-from svcnb.toolkit.lint_signing import believed_hosts, typed_data
+from svcnb.toolkit.lint_signing import caller_chosen_hosts, typed_data
 from svcnb.toolkit.runtime import ABSENT, GLOBALS, namespaces
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def every_rule(context: Context) -> Iterator[Finding]:
         leaks,
         decrypted,
         embedded,
-        believed_hosts,
+        caller_chosen_hosts,
         typed_data,
         named_signers,
         json_order,

@@ -21,7 +21,7 @@ _MOST_STEPS: Final = 6
 _DOMAIN_AND_TYPES: Final = 2
 
 
-def believed_hosts(context: Context) -> Iterator[Finding]:
+def caller_chosen_hosts(context: Context) -> Iterator[Finding]:
     """Finds actions that use a key or a secret and send a request to a host that the caller chooses."""
     if not any(call.function.reveals or call.function.name == "Decrypt" for call in context.calls):
         return
@@ -61,7 +61,7 @@ def typed_data(context: Context) -> Iterator[Finding]:
 def _of_caller(context: Context, node: Node, steps: int = _MOST_STEPS) -> bool:
     """Returns whether the value of an expression can begin with a property of js_params."""
     if node.type != "identifier":
-        return steps > 0 and any(_of_caller(context, each, steps - 1) for each in _beginnings(context, node))
+        return steps > 0 and any(_of_caller(context, each, steps - 1) for each in _first_parts(context, node))
     binding = context.script.scope_at(node).find(context.script.text(node))
     if binding is None or context.main is None:
         return False
@@ -72,7 +72,7 @@ def _of_caller(context: Context, node: Node, steps: int = _MOST_STEPS) -> bool:
     return steps > 0 and binding.value is not None and _of_caller(context, binding.value, steps - 1)
 
 
-def _beginnings(context: Context, node: Node) -> list[Node]:
+def _first_parts(context: Context, node: Node) -> list[Node]:
     """Returns the nodes with which the value of an expression can begin."""
     if node.type in {"member_expression", "subscript_expression"}:
         return [owner] if (owner := node.child_by_field_name("object")) is not None else []

@@ -17,7 +17,7 @@ from svcnb.checked import checked
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
 from svcnb.client.models.groups import Group, GroupContents
-from svcnb.client.models.usage_keys import UsageKey, groups_in_words
+from svcnb.client.models.usage_keys import UsageKey, describe_groups
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.permission_snapshot import executes, expired, master_wallet_of
 from svcnb.client.renamed import renamed
@@ -119,7 +119,7 @@ class Permissions:
             text = "the key can run any action with any wallet of the account (execute_in_groups contains 0)"
             yield _finding("danger" if self._master else "warning", "wildcard_key", who, text)
         if own := self._grants_itself(key):
-            where = groups_in_words(own)
+            where = describe_groups(own)
             text = f"the key can add actions to {where} and run them there, so anyone who has the key can run any code"
             yield _finding("danger", "self_granting", who, text)
         elif not key.execute_only and key.execute_in_groups:
@@ -133,7 +133,7 @@ class Permissions:
             # The service assigns numbers in order. If it has not assigned a number yet, a future group gets the number,
             # and the key then has access to this group.
             text = (
-                f"the key lists {groups_in_words(dead)}, which do not exist: they were deleted, or the key will "
+                f"the key lists {describe_groups(dead)}, which do not exist: they were deleted, or the key will "
                 "have access when they are created"
             )
             yield _finding("note", "removed_groups", who, text)
@@ -202,7 +202,7 @@ def _row(key: UsageKey) -> KeyRights:
     return KeyRights(
         key=key.name or _short(key.api_key_hash),
         key_hash=key.api_key_hash,
-        execute=groups_in_words(key.execute_in_groups) if key.execute_in_groups else "",
+        execute=describe_groups(key.execute_in_groups) if key.execute_in_groups else "",
         manage="; ".join(manage),
         expires=f"{key.expires_at:%Y-%m-%d}" if key.expires_at else "never",
     )

@@ -279,7 +279,7 @@ def _differences(recorded: Mapping[str, Any], answer: Answer) -> Iterator[tuple[
     for name, value in recorded.get("headers", {}).items():
         given = answer.headers.get(name)
         if given is None or _form(given) != _form(value):
-            yield f"header.{name}", f"{_told(given)}, but {_form(value)} was recorded", False
+            yield f"header.{name}", f"{_short_json(given)}, but {_form(value)} was recorded", False
     yield from _body(recorded["body"], answer.body, "body")
 
 
@@ -294,7 +294,7 @@ def _body(recorded: Any, given: Any, where: str) -> Iterator[tuple[str, str, boo
             yield from _body(recorded[0], given[0], f"{where}[]")
     elif recorded != MASK and (member in _EXACT or _form(recorded) == "a CID"):
         if recorded != given:
-            yield where, f"{_told(given)}, but {_told(recorded)} was recorded", False
+            yield where, f"{_short_json(given)}, but {_short_json(recorded)} was recorded", False
     elif isinstance(recorded, str) and recorded != MASK and _form(recorded) not in (_TEXT, _form(given)):
         yield where, f"{_form(given)}, but {_form(recorded)} was recorded", False
 
@@ -321,6 +321,6 @@ def _form(value: Any) -> str:
     return next((name for name, pattern in _FORMS.items() if pattern.match(value)), _TEXT)
 
 
-def _told(value: Any) -> str:
+def _short_json(value: Any) -> str:
     text = json.dumps(strip(value), ensure_ascii=False)
     return text if len(text) <= 80 else text[:79] + "…"  # noqa: PLR2004 - a line

@@ -1,4 +1,4 @@
-"""Emulators of the learners. Each starts with the first connection, stops when idle, and has its own state folder.
+"""Emulators of the learners. An emulator starts with the first connection, stops when idle, and has a state folder.
 
 This process owns the listening sockets. A running emulator accepts the connections. If the emulator does not run, a
 thread of this process waits for the first connection and starts the emulator. The emulator then accepts the connection
@@ -76,7 +76,7 @@ class HostedEmulator:
         self._idle_stop_s = idle_stop_s
         self._settings = kept.settings if settings is None else dict(settings)
         self.listener = _listen(kept.port)
-        self._keep()
+        self._save()
 
     def __repr__(self) -> str:
         return f"<HostedEmulator {self.folder.name}>"
@@ -118,14 +118,14 @@ class HostedEmulator:
         """Stops the emulator and deletes its state.
 
         Args:
-            settings: Settings of the next start. None keeps the current settings.
+            settings: Settings of the next start. None means the current settings.
         """
         with self.lock:
             self.stop()
             shutil.rmtree(self.folder / _STATE, ignore_errors=True)
             if settings is not None and settings != self._settings:
                 self._settings = dict(settings)
-                self._keep()
+                self._save()
 
     def close(self) -> None:
         """Stops the emulator and closes its socket. The state remains."""
@@ -144,7 +144,7 @@ class HostedEmulator:
         with suppress(OSError):
             self.listener.accept()[0].close()
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         about = _About(port=self.listener.getsockname()[1], settings=self._settings)
         replace_file(self.folder / _ABOUT, json.dumps(SCHEMA.stamped(about.model_dump(mode="json"))))
 
@@ -165,7 +165,7 @@ class Emulators:
         self._arriving: list[HostedEmulator] = []
         self._leaving: list[HostedEmulator] = []
         self._closed = False
-        # More concurrent starts would only delay each other.
+        # More concurrent starts only delay each other.
         self._starts = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._woken, self._waker = socket.socketpair()
         self._thread = threading.Thread(target=self._watch, daemon=True, name="svcnb-workshop-sockets")
@@ -176,6 +176,9 @@ class Emulators:
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
         """Returns an emulator, running or stopped. Creates it if it does not exist.
+
+        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method deletes the emulator with the oldest
+        start, including its state.
 
         Args:
             learner: Owner of the emulator.
@@ -203,7 +206,7 @@ class Emulators:
             EmulatorError: The emulator did not start.
         """
         hosted = self.open(learner, name, settings)
-        self._make_room(hosted)
+        self._stop_oldest(hosted)
         with self._starts, hosted.lock:
             if afresh:
                 hosted.clear(settings)
@@ -246,7 +249,7 @@ class Emulators:
 
         Args:
             learner: Owner of the emulators.
-            target: Folder of the copy. The function replaces its content.
+            target: Folder of the copy. The method replaces the content of the folder.
         """
         with self._stopped(learner) as mine:
             shutil.rmtree(target, ignore_errors=True)
@@ -296,8 +299,8 @@ class Emulators:
             self._all[learner] = {each.name: self._make(each, None) for each in kept}
         return self._all[learner]
 
-    def _make_room(self, hosted: HostedEmulator) -> None:
-        """Stops emulators of a learner until another emulator can start."""
+    def _stop_oldest(self, hosted: HostedEmulator) -> None:
+        """Stops the learner's emulators with the oldest start, so that at most `MAX_LEARNER_RUNNING` emulators run."""
         learner = hosted.folder.parent.parent.name
         with self._lock:
             others = [each for each in self._of(learner).values() if each is not hosted]
@@ -361,7 +364,7 @@ class Emulators:
     def _serve(self, hosted: HostedEmulator) -> None:
         """Runs an emulator until it ends, then waits for the next connection."""
         try:
-            self._make_room(hosted)
+            self._stop_oldest(hosted)
             with self._starts, hosted.lock:
                 process = None if hosted.closed else hosted.start()
         except EmulatorError as error:

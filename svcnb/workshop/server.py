@@ -1,9 +1,10 @@
 """HTTP server of a workshop.
 
-It receives results of exercises and the instructor's commands, serves the board, and starts lessons.
+The server receives results of exercises and the instructor's commands, serves the board, and starts lessons.
 
-A learner's token authenticates the learner's notebooks. It permits starting lessons and recording results. The
-instructor's token permits everything. The board's token permits only viewing the board.
+A learner's token authenticates the learner's notebooks. It permits starting lessons, recording results and reading
+unlocked solutions. The instructor's token permits all requests of the instructor and viewing the board. The board's
+token permits only viewing the board.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 422, 429, 502
 
 
 class Order(BaseModel):
-    """Body of an instructor's command for one learner."""
+    """Body of an instructor's command for one learner: the label of a saved state, or the address of a new learner."""
 
     label: str = Field("", max_length=200)
     email: str = Field("", max_length=200)
@@ -67,7 +68,7 @@ class LessonStart(BaseModel):
 
 
 class Verdict(BaseModel):
-    """Result of checking a learner's answer. It never contains the answer."""
+    """Result of checking a learner's answer, without the answer itself."""
 
     exercise: str
     right: bool
@@ -81,12 +82,12 @@ class WorkshopServer:
         host: Address to listen on.
         port: Port to listen on. 0 chooses a free port.
         url: Address for learners, if it differs from host and port.
-        instructor_token: Token that permits everything. None creates a new token.
+        instructor_token: Token for the instructor's requests and the board. None creates a new token.
 
     Attributes:
         url: Address of the server.
         port: Port of the server.
-        instructor_token: Token that permits everything.
+        instructor_token: Token for the instructor's requests and the board.
         board_token: Token that permits only viewing the board.
 
     Raises:
@@ -369,7 +370,7 @@ async def _fail(_request: Request, _error: Exception) -> Response:
 
 
 def _starts() -> ThreadPoolExecutor:
-    # More simultaneous starts would only delay each other.
+    # More simultaneous starts only delay each other.
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
 
 

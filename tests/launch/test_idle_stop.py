@@ -77,7 +77,7 @@ def test_after_a_crash_the_time_continues_and_no_key_is_repeated(tmp_path: Path)
     address = first.client().accounts.create("ada").wallet_address
     first.clock.advance("10m")
     assert isinstance(first._process, _Process)
-    first._process._kill_rest()
+    first._process._kill_remaining()
     first.stop()
     with start() as second:
         assert second.clock.now() == START_S + 600

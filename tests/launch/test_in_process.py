@@ -13,7 +13,7 @@ import requests
 import svcnb
 from svcnb.client import AsyncClient
 from svcnb.client._http import AsyncTransport
-from svcnb.client.in_page import AsyncPageTransport, use_everywhere
+from svcnb.client.in_page import AsyncPageTransport, patch_libraries
 from svcnb.client.session import AsyncSession
 from svcnb.emulator.in_page import ABSENT, PageService
 from svcnb.emulator.main import build_app
@@ -69,7 +69,7 @@ async def test_other_clients_of_the_library_reach_it_too(address, monkeypatch):
         (requests.adapters.HTTPAdapter, "send"),
     ):
         monkeypatch.setattr(kind, method, getattr(kind, method))  # the block's end restores the original value
-    use_everywhere()
+    patch_libraries()
     async with httpx.AsyncClient() as client:
         found = await client.get(f"{address}/core/v1/version")
         assert found.status_code == 200
@@ -115,8 +115,8 @@ def test_a_page_suggests_no_installation(monkeypatch):
 
 def test_requests_is_prepared_when_it_is_imported(tmp_path):
     code = (
-        "import sys\nfrom svcnb.client.in_page import _send, use_everywhere\n"
-        "use_everywhere()\nuse_everywhere()\nassert 'requests' not in sys.modules\n"
+        "import sys\nfrom svcnb.client.in_page import _send, patch_libraries\n"
+        "patch_libraries()\npatch_libraries()\nassert 'requests' not in sys.modules\n"
         "import requests\nassert requests.adapters.HTTPAdapter.send is _send\n"
         "print(any(type(each).__name__ == '_RequestsFinder' for each in sys.meta_path))\n"
     )

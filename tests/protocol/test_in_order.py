@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from svcnb.protocol import in_order
-from svcnb.protocol.in_order import working_along
+from svcnb.protocol.in_order import process_in_order
 
 LIMIT_S = 60
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_results_come_in_the_order_of_the_items(workers: int) -> None:
-    assert list(working_along(lambda item: item * item, range(200), workers)) == [item * item for item in range(200)]
+    assert list(process_in_order(lambda item: item * item, range(200), workers)) == [item * item for item in range(200)]
 
 
 def test_a_slow_item_delays_no_other_item_and_still_comes_first() -> None:
@@ -29,7 +29,7 @@ def test_a_slow_item_delays_no_other_item_and_still_comes_first() -> None:
             last_is_done.set()
         return item
 
-    assert list(working_along(work, range(10), 2)) == list(range(10))
+    assert list(process_in_order(work, range(10), 2)) == list(range(10))
 
 
 class Counting:
@@ -58,7 +58,7 @@ class Counting:
 def test_the_first_error_is_raised_and_no_item_starts_after_it(workers: int) -> None:
     work = Counting(failing=3)
     with pytest.raises(LookupError, match="three"):
-        list(working_along(work, range(1_000_000), workers))
+        list(process_in_order(work, range(1_000_000), workers))
     assert work.under_way == 0
     assert work.begun < 1_000_000
     assert nothing_more_is_begun(work)
@@ -80,7 +80,7 @@ def test_closing_the_iterator_waits_for_the_other_threads() -> None:
         ended.append(item)
         return item
 
-    results = working_along(work, range(items), 2)
+    results = process_in_order(work, range(items), 2)
     assert [next(results), next(results)] == [0, 1]
     results.close()
     assert begun
@@ -91,7 +91,7 @@ def test_closing_the_iterator_waits_for_the_other_threads() -> None:
 def nothing_more_is_begun(work: Counting) -> bool:
     """Returns whether no item starts during a time in which a remaining thread would start hundreds of items."""
     begun = work.begun
-    for _ in working_along(lambda item: item, range(1_000), 2):
+    for _ in process_in_order(lambda item: item, range(1_000), 2):
         pass
     return work.begun == begun
 
@@ -107,7 +107,7 @@ def test_without_other_threads_the_calling_thread_processes_all_items(monkeypatc
         threads.add(threading.get_ident())
         return item
 
-    assert list(working_along(work, range(50), 4)) == list(range(50))
+    assert list(process_in_order(work, range(50), 4)) == list(range(50))
     assert threads == {threading.get_ident()}
 
 
@@ -117,7 +117,7 @@ def test_threads_that_start_late_are_not_awaited_and_keep_no_items(
     late: list[tuple[Any, tuple[Any, ...]]] = []
     monkeypatch.setattr(in_order, "start_new_thread", lambda begin, arguments: late.append((begin, arguments)))
     work = Counting()
-    assert list(working_along(work, range(50), 3)) == list(range(50))
+    assert list(process_in_order(work, range(50), 3)) == list(range(50))
     seen = weakref.ref(work)
     del work
     assert seen() is None, "a thread to come holds what belongs to the caller"

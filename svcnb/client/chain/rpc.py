@@ -69,7 +69,7 @@ def batch(url: str, requests: Sequence[tuple[str, Sequence[Any]]]) -> Flow[list[
         body = [json_rpc.request(number, method, params) for number, (method, params) in enumerate(part)]
         answer = yield from _post(url, body)
         if not isinstance(answer, list):
-            raise _strange(part[0][0])
+            raise _invalid_response(part[0][0])
         found = {item.get("id"): item for item in answer if isinstance(item, dict)}
         results += [_result(found.get(number), method) for number, (method, _) in enumerate(part)]
     return results
@@ -100,7 +100,7 @@ def _result(answer: Any, method: str) -> Any:
     try:
         return json_rpc.result(answer)
     except json_rpc.InvalidResponse:
-        raise _strange(method) from None
+        raise _invalid_response(method) from None
     except json_rpc.RpcError as error:
         failed = error.code == json_rpc.INTERNAL_ERROR
         what = "could not execute" if failed else "rejected"
@@ -108,7 +108,7 @@ def _result(answer: Any, method: str) -> Any:
         return RpcError(message, code=error.code, data=error.data, hint=_FAILED if failed else _REFUSED)
 
 
-def _strange(method: str) -> ChainError:
+def _invalid_response(method: str) -> ChainError:
     return ChainError(
         f"the chain node returned a response to {method} that is not valid JSON-RPC",
         hint="Check rpc_url (SVC_RPC_URL), or pass another node.",

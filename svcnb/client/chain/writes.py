@@ -117,7 +117,7 @@ class Writer:
                 f"the call was stopped before signing, because on_preview returned False: {preview.what}",
                 hint="Repeat the call to make the change. No transaction was sent.",
             )
-        mined = yield from self._landed(signer, transaction, preview, on_sent)
+        mined = yield from self._send_and_wait(signer, transaction, preview, on_sent)
         receipt = Receipt(
             what=preview.what,
             function=name,
@@ -238,7 +238,7 @@ class Writer:
 
     # --- sending ------------------------------------------------------------------------------------------------
 
-    def _landed(
+    def _send_and_wait(
         self,
         signer: Signer,
         transaction: dict[str, Any],
@@ -252,12 +252,12 @@ class Writer:
             try:
                 mined = yield from self.chain.rpc("eth_getTransactionReceipt", sent)
             except ChainError as error:
-                raise _in_doubt(preview, sent, error.message) from error
+                raise _outcome_unknown(preview, sent, error.message) from error
             if mined is not None:
                 break
             here, _ = yield from now()
             if here - begun > RECEIPT_TIMEOUT_S:
-                raise _in_doubt(preview, sent, f"no block included it within {RECEIPT_TIMEOUT_S:.0f} s")
+                raise _outcome_unknown(preview, sent, f"no block included it within {RECEIPT_TIMEOUT_S:.0f} s")
             yield from pause(delay)
             delay = min(2 * delay, _LONGEST_POLL_S)
         if int(mined.get("status", "0x1"), 16) != 1:
@@ -320,11 +320,11 @@ class Writer:
         try:
             found = yield from self.chain.rpc("eth_getTransactionByHash", sent)
         except ChainError:
-            raise _in_doubt(preview, sent, error.message) from error
+            raise _outcome_unknown(preview, sent, error.message) from error
         if found is None:
             if isinstance(error, RpcError) and error.code != INTERNAL_ERROR:
                 raise error
-            raise _in_doubt(preview, sent, error.message) from error  # the transaction may still be pending
+            raise _outcome_unknown(preview, sent, error.message) from error  # the transaction may still be pending
 
 
 @dataclass(frozen=True)
@@ -379,7 +379,7 @@ def _no_gas(address: str, funds: int, wanted: int | None) -> ChainError:
     )
 
 
-def _in_doubt(preview: Preview, sent: str, why: str) -> ChainError:
+def _outcome_unknown(preview: Preview, sent: str, why: str) -> ChainError:
     return ChainError(
         f"the outcome of the transaction is unknown: {preview.what} ({why})",
         name="Pending",

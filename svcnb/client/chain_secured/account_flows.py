@@ -207,7 +207,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
 
 def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
     """Resumes the interrupted creation of a wallet or a usage key."""
-    yield from mint.require_same_place(account, record)
+    yield from mint.require_same_service(account, record)
     return (yield from mint.finish(account, record))
 
 

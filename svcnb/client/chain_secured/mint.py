@@ -216,7 +216,7 @@ def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def require_same_place(account: Ownership, record: PendingMint) -> Flow[None]:
+def require_same_service(account: Ownership, record: PendingMint) -> Flow[None]:
     """Checks that the current owner of the account resumes a mint at the service where it started.
 
     Raises:

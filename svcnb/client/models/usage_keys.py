@@ -12,7 +12,7 @@ from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 
 
-def groups_in_words(numbers: Sequence[int]) -> str:
+def describe_groups(numbers: Sequence[int]) -> str:
     """Describes a list of group numbers: ``no group``, ``group 1`` or ``groups 1, 2``.
 
     If the list contains 0, the result is ``every group``.
@@ -24,7 +24,7 @@ def groups_in_words(numbers: Sequence[int]) -> str:
     return ("group " if len(numbers) == 1 else "groups ") + ", ".join(str(number) for number in numbers)
 
 
-def _either(name: str) -> AliasChoices:
+def _with_alias(name: str) -> AliasChoices:
     return AliasChoices(name, f"can_{name}")
 
 
@@ -54,17 +54,17 @@ class UsageKey(Model):
     """Whether the key can create wallets."""
 
     manage_ipfs_ids_in_groups: tuple[int, ...] = Field(
-        default=(), validation_alias=_either("manage_ipfs_ids_in_groups")
+        default=(), validation_alias=_with_alias("manage_ipfs_ids_in_groups")
     )
     """Numbers of the groups where the key can add and remove actions. 0 means all groups."""
 
-    add_pkp_to_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("add_pkp_to_groups"))
+    add_pkp_to_groups: tuple[int, ...] = Field(default=(), validation_alias=_with_alias("add_pkp_to_groups"))
     """Numbers of the groups where the key can add wallets. 0 means all groups."""
 
-    remove_pkp_from_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("remove_pkp_from_groups"))
+    remove_pkp_from_groups: tuple[int, ...] = Field(default=(), validation_alias=_with_alias("remove_pkp_from_groups"))
     """Numbers of the groups where the key can remove wallets. 0 means all groups."""
 
-    execute_in_groups: tuple[int, ...] = Field(default=(), validation_alias=_either("execute_in_groups"))
+    execute_in_groups: tuple[int, ...] = Field(default=(), validation_alias=_with_alias("execute_in_groups"))
     """Numbers of the groups whose actions the key can run. 0 means all groups."""
 
     expiration: int | None = None
@@ -117,7 +117,7 @@ class UsageKey(Model):
             "delete groups": self.can_delete_groups,
             "create wallets": self.can_create_pkps,
         }
-        said = [f"{verb} {groups_in_words(groups)}" for verb, groups in lists.items() if groups]
+        said = [f"{verb} {describe_groups(groups)}" for verb, groups in lists.items() if groups]
         return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "only read"
 
     def summary(self) -> dict[str, Any]:

@@ -90,14 +90,14 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             after = yield from confirm(payment)
         except BadRequest as error:
             here, _ = yield from now()
-            if _says(
+            if _mentions(
                 error, "credited already", "already credited"
             ):  # the payment page has already confirmed the payment
                 yield _credited(payment)
                 return payment.model_copy(update={"status": "credited", "balance": (yield from balance())})
-            if _says(error, "another account", "another customer"):
+            if _mentions(error, "another account", "another customer"):
                 raise
-            if _says(error, "failed", "declined", "canceled", "cancelled", "pay again", "begin another"):
+            if _mentions(error, "failed", "declined", "canceled", "cancelled", "pay again", "begin another"):
                 raise PaymentFailed(f"the processor did not collect the payment: {error.message}") from error
             if here - begun >= timeout:
                 raise TimedOut(
@@ -151,7 +151,7 @@ def _opening(payment: Payment) -> dict[str, str]:
     return {"key": payment.publishable_key, "client_secret": payment.client_secret.reveal()}
 
 
-def _says(error: BadRequest, *words: str) -> bool:
+def _mentions(error: BadRequest, *words: str) -> bool:
     return any(word in error.message.lower() for word in words)
 
 

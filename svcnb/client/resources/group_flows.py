@@ -66,7 +66,7 @@ def update(
     old = yield from get(number)
     permitted, rest = ([], []) if actions is None else _split(actions)
     if actions is None:
-        permitted = _kept_actions(number, (yield from action_calls.listing(number)))
+        permitted = _hashes_of_actions(number, (yield from action_calls.listing(number)))
     addresses = (
         [item.wallet_address for item in (yield from wallet_calls.listing(number))]
         if wallets is None
@@ -203,7 +203,7 @@ def _add_rest(group: Group, cids: Sequence[str], addresses: Sequence[str]) -> Fl
             raise
 
 
-def _kept_actions(number: int, kept: Sequence[RegisteredAction]) -> list[str]:
+def _hashes_of_actions(number: int, kept: Sequence[RegisteredAction]) -> list[str]:
     hashes = [item.hashed_cid for item in kept if item.hashed_cid is not None]
     if len(hashes) < len(kept):
         raise InvalidArgument(

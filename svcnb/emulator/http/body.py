@@ -31,7 +31,7 @@ _SPECIFICATION = "The schema of every body is in /core/v1/openapi.json."
 
 
 class CallerDisconnected(Exception):
-    """Error for a caller that closed the connection before its request was complete. It needs no response."""
+    """Error for a caller that closed the connection before its request was complete. No response is necessary."""
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -47,7 +47,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     """
     declared = request.headers.get("content-length")
     if declared is not None and declared.isdigit() and int(declared) > limit:
-        raise _too_large(limit, hang_up=int(declared) > _READ_ANYWAY * limit)
+        raise _too_large(limit, close=int(declared) > _READ_ANYWAY * limit)
     chunks: list[bytes] = []
     size = 0
     try:
@@ -68,7 +68,7 @@ def is_json(request: Request) -> bool:
 
 
 def require_plain(request: Request) -> None:
-    """Rejects a compressed body with a clear error. Otherwise, the error would report invalid JSON.
+    """Rejects a compressed body with a clear error. Without this check, the error reports invalid JSON.
 
     Raises:
         StructuredError: 400 if the request has a Content-Encoding.
@@ -155,7 +155,7 @@ def validate(
         value: Parsed JSON, or the parameters of a query string.
         strict: Whether to accept only the exact JSON types of the live service.
         where: Name of the checked part of the request, for the error message.
-        forgiven: Set to which the function adds the deviations that strict validation would reject.
+        forgiven: Set to which the function adds the deviations that only strict validation rejects.
 
     Raises:
         StructuredError: 422 if the value does not match the schema.
@@ -175,14 +175,14 @@ def validate(
         ) from None
 
 
-def _too_large(limit: int, *, hang_up: bool = False) -> StructuredError:
+def _too_large(limit: int, *, close: bool = False) -> StructuredError:
     # The server reads and discards the rest of the body. A caller that is still sending it then receives this response
     # instead of a connection error. The server interrupts only extremely large bodies.
     return StructuredError(
         413,
         f"The body is larger than {limit} bytes.",
         fix="Send a smaller body. An action can fetch large data with an HTTP request.",
-        headers={"Connection": "close"} if hang_up else None,
+        headers={"Connection": "close"} if close else None,
     )
 
 

@@ -31,7 +31,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     Raises:
         InvalidArgument: A name matches several groups or keys, or a wallet does not belong to the account.
     """
-    lost = _take_up(observed, state)
+    lost = _finish_creation(observed, state)
     _match(description, observed, state)
     yield from _actions(description, observed)
     yield from (steps.create_wallet(name) for name in description.wallets if name not in state.wallets)
@@ -50,7 +50,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 # --- matching names -------------------------------------------------------------------------------------------------
 
 
-def _take_up(observed: Observed, state: State) -> tuple[str, str] | None:
+def _finish_creation(observed: Observed, state: State) -> tuple[str, str] | None:
     """Finds the result of an interrupted creation, and records it.
 
     Returns:

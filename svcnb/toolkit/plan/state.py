@@ -109,7 +109,7 @@ class State:
         self._content.begun = None
         self.save()
 
-    def forget_begun(self) -> None:
+    def clear_begun(self) -> None:
         """Records that a creation failed or was undone."""
         self._content.begun = None
         self.save()

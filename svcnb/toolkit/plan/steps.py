@@ -238,7 +238,7 @@ def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step
     def run(execution: Execution) -> None:
         execution.svc.usage_keys.delete(hashed)
         if begun:
-            execution.state.forget_begun()
+            execution.state.clear_begun()
 
     return Step("-", "key", name, why, *_price("usage_keys.delete"), run)
 
