@@ -160,7 +160,7 @@ class Roster:
 
         Args:
             name: Display name or identifier.
-            email: E-mail address. It distinguishes two learners with the same name.
+            email: E-mail address, which distinguishes two learners with the same name.
 
         Raises:
             InvalidArgument: The name or the address is too long or contains a control character.

@@ -253,7 +253,7 @@ class SqliteConnection(Connection):
         if path is not None:
             _create_private(path)
         try:
-            # The driver must not begin transactions itself, because savepoints would then commit early.
+            # The driver must not begin transactions itself, because savepoints then commit early.
             self._driver = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
             )

@@ -186,7 +186,7 @@ class Store:
 
     def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
         future: Future[T] = Future()
-        with self._door:  # a function after the end of the queue would never run
+        with self._door:  # a function after the end of the queue never runs
             if self._closed:
                 raise _closed()
             if self._thread is None:
@@ -234,13 +234,13 @@ class Store:
             if not isinstance(error, (DatabaseError, _FileMissing)):
                 _LOG.exception("a transaction failed")
             failure = StoreUnavailable(_short(error))
-            if not self.immediate:  # closing a database in memory would delete it
+            if not self.immediate:  # closing a database in memory deletes it
                 self._connection.close()
             return [(None, failure)] * len(works)
 
     def _run_one(self, work: _Work) -> _Answer:
-        # Use no savepoint here. A savepoint protects the other functions of a group, and takes a fifth of the time of a
-        # small write.
+        # Use no savepoint here. A savepoint protects only the other functions of a group, and takes a fifth of the time
+        # of a small write.
         try:
             with self._connection.transaction():
                 return work(self._connection), None
@@ -357,7 +357,7 @@ def _for_caller(error: BaseException) -> BaseException:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Returns whether an error inside a transaction would occur again, because the database itself works."""
+    """Returns whether a retry causes the same error, because the database itself works."""
     return not isinstance(error, DatabaseError) or (not error.lost and error.final)
 
 

@@ -170,7 +170,7 @@ class Outcome(NamedTuple):
             contain it.
         error: Message for the 500 response, without its common prefix.
         error_kind: Kind of failure. ``host`` is a failure of the service, and ``unsupported`` is an operation that the
-            engine does not support. All others are failures of the action.
+            engine does not support. All other kinds are failures of the action.
         trace: Timeline of the run.
         elapsed_s: Wall-clock time of the run in seconds, without the time in the queue.
     """

@@ -288,7 +288,7 @@ class Session:
                 # Cancel the task in the next iteration of the event loop, so that it has started. A host that repeats a
                 # run must record the call even after an immediate cancellation.
                 asyncio.get_running_loop().call_soon(task.cancel, ABORTED)
-                # The isolate's event loop ends only after a response to every call. It ignores a second response.
+                # The isolate's event loop ends only after a response to every call. Later responses have no effect.
                 self._isolate.write(pack({"id": call_id, "value": None}))
         else:
             call_id = int(body["id"])
@@ -336,7 +336,7 @@ class Session:
             self._do(_MEMORY_CHECK, self._fail_as_thrown(text))
 
     async def _fail_as_thrown(self, text: str) -> None:
-        """Checks the memory once more, because the run may have used all memory since the last check."""
+        """Checks the memory once more, because the run can have used all memory since the last check."""
         if self._exceeds_memory(await self._isolate.peak_growth_bytes()):
             self._fail("memory", memory_text(self._limits))
         else:
