@@ -29,7 +29,7 @@ class Call(Generic[T]):
             ``//`` is relative to the root of the server.
         parse: Function that creates the result from the decoded JSON body and the headers of the response.
         body: JSON body, or None for no body. The body can contain a credential, so displays never show it.
-        query: Query parameters. Displays never show them.
+        query: Query parameters. Displays never show query parameters.
         key: Whether to send the configured key.
         control: Whether to send the token of the emulator's control plane, if there is one.
         repeatable: Whether the client may retry the call although the first request may have arrived.
@@ -159,7 +159,7 @@ class Act:
 
     Attributes:
         do: Function that performs the operation.
-        do_async: Function that performs it without blocking. If None, the asynchronous client calls ``do``.
+        do_async: Function that performs the operation without blocking. If None, the asynchronous client calls ``do``.
     """
 
     do: Callable[[], object]
@@ -188,7 +188,8 @@ def now() -> Flow[tuple[float, float]]:
 def later(flow: Callable[[], Flow[Any]]) -> Flow[Callable[[], Any]]:
     """Returns a function that runs another flow.
 
-    In the asynchronous client, the function returns an awaitable. In the synchronous client, it returns the value.
+    In the asynchronous client, the function returns an awaitable. In the synchronous client, the function returns the
+    value.
     """
     return cast("Callable[[], Any]", (yield Later(flow)))
 

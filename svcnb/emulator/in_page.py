@@ -65,7 +65,7 @@ class PageService:
         return self._service is not None
 
     def log(self) -> str:
-        """Always empty, because log messages go to the interpreter's own log."""
+        """Returns an empty string, because log messages go to the interpreter's own log."""
         return ""
 
     def wait(self) -> None:
@@ -138,9 +138,10 @@ def _finish(work: Coroutine[Any, Any, None]) -> None:
 
     if can_run_sync():
         wait(work)
-    else:  # in the same format as pydantic's errors
+    else:  # the caller cannot wait in this browser, so the service stops in the background
         _ENDING.add(task := asyncio.ensure_future(work))
         task.add_done_callback(_ENDING.discard)
 
 
+# References to tasks that stop services. The event loop keeps only weak references to tasks.
 _ENDING: Final[set[asyncio.Future[None]]] = set()

@@ -118,7 +118,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
 
 
 def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
-    """Prints the ready line. Saves a generated token for other programs of the same user."""
+    """Returns the content of the ready line. Saves a generated token for other programs of the same user."""
     if service.settings.control_token is None:
         kept.append(control_tokens.save(service.address.url, service.control_token))
     return service.addresses() | {"control_token": service.control_token}

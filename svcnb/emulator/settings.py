@@ -317,7 +317,10 @@ class Settings(BaseModel):
 
     @property
     def is_private(self) -> bool:
-        """Whether only this machine can reach the emulator: it listens on loopback without a configured proxy."""
+        """Whether only this machine can reach the emulator: it listens on loopback, and no control token is set.
+
+        With a control token in the settings, a proxy can forward requests from other machines.
+        """
         return self.host in LOOPBACK and self.control_token is None
 
     @property

@@ -1,6 +1,6 @@
 """Limits for connections to the workshop server: their number, the header size, and the time for a complete request.
 
-Learners connect over a network. Without these limits, uvicorn would never close a connection that sends no request.
+Learners connect over a network. Without these limits, uvicorn never closes a connection that sends no request.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LimitedConnection(HttpToolsProtocol):
     """Number of received header bytes."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Starts the time limit, or rejects the connection if there are too many."""
+        """Starts the time limit, or rejects the connection if too many connections are open."""
         super().connection_made(transport)
         if len(self.connections) <= self.limit:
             self._arrives_within(self.arrival_s)
@@ -54,7 +54,7 @@ class LimitedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Counts the bytes of the headers, and closes the connection if there are too many."""
+        """Parses received bytes. Closes the connection if the headers have too many bytes."""
         if self._is_refused:
             return
         self._head_bytes += len(data)

@@ -1,4 +1,4 @@
-"""Emulators of the learners. Each starts with the first connection, stops when idle, and has its own state folder.
+"""Emulators of the learners. An emulator starts with the first connection, stops when idle, and has a state folder.
 
 This process owns the listening sockets. A running emulator accepts the connections. If the emulator does not run, a
 thread of this process waits for the first connection and starts the emulator. The emulator then accepts the connection
@@ -118,7 +118,7 @@ class HostedEmulator:
         """Stops the emulator and deletes its state.
 
         Args:
-            settings: Settings of the next start. None keeps the current settings.
+            settings: Settings of the next start. None means the current settings.
         """
         with self.lock:
             self.stop()
@@ -165,7 +165,7 @@ class Emulators:
         self._arriving: list[HostedEmulator] = []
         self._leaving: list[HostedEmulator] = []
         self._closed = False
-        # More concurrent starts would only delay each other.
+        # More concurrent starts only delay each other.
         self._starts = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._woken, self._waker = socket.socketpair()
         self._thread = threading.Thread(target=self._watch, daemon=True, name="svcnb-workshop-sockets")
@@ -176,6 +176,9 @@ class Emulators:
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
         """Returns an emulator, running or stopped. Creates it if it does not exist.
+
+        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method deletes the emulator with the oldest
+        start, including its state.
 
         Args:
             learner: Owner of the emulator.
@@ -246,7 +249,7 @@ class Emulators:
 
         Args:
             learner: Owner of the emulators.
-            target: Folder of the copy. The function replaces its content.
+            target: Folder of the copy. The method replaces the content of the folder.
         """
         with self._stopped(learner) as mine:
             shutil.rmtree(target, ignore_errors=True)
@@ -297,7 +300,7 @@ class Emulators:
         return self._all[learner]
 
     def _stop_oldest(self, hosted: HostedEmulator) -> None:
-        """Stops emulators of a learner until another emulator can start."""
+        """Stops the learner's emulators with the oldest start, so that at most `MAX_LEARNER_RUNNING` emulators run."""
         learner = hosted.folder.parent.parent.name
         with self._lock:
             others = [each for each in self._of(learner).values() if each is not hosted]

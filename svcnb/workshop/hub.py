@@ -1,4 +1,4 @@
-"""JupyterHub configuration for workshops. Each learner who logs in gets the lessons and an emulator.
+"""JupyterHub configuration for workshops. Each learner who logs in receives the lessons and an emulator.
 
 In ``jupyterhub_config.py``::
 
@@ -6,8 +6,8 @@ In ``jupyterhub_config.py``::
     configure(get_config(), folder="workshop", lessons="lessons")
 
 When the hub starts a notebook server, it requests the learner's environment variables from the workshop's server. The
-server adds new learners to the roster. This configuration supports every spawner. For containers, set a
-different spawner.
+workshop's server adds new learners to the roster. This configuration supports every spawner. To use containers, set a
+spawner for containers.
 """
 
 from __future__ import annotations

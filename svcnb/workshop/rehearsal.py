@@ -213,15 +213,16 @@ class _Rehearsing:
                 break
             try:
                 self._run_lesson(name, own / lesson.name, environment)
-            except Exception as error:  # noqa: BLE001 - it is reported, and the others go on
+            except Exception as error:  # noqa: BLE001 - the result contains the error, and other lessons continue
                 self._failures.append(f"{name}, {lesson.stem}: {type(error).__name__}: {error}")
         _close_loop()
 
     def _run_lesson(self, name: str, lesson: Path, environment: dict[str, str]) -> None:
         from jupyter_client.manager import KernelManager
 
-        # Another program can take a port between Jupyter's choice of free ports and the kernel's start. A server then
-        # chooses again, but this manager does not. Unix sockets need no ports, but Windows supports only ports.
+        # Another program can use a port between Jupyter's choice of free ports and the kernel's start. A notebook
+        # server then chooses other ports, but this manager does not. Unix sockets need no ports. Windows supports only
+        # ports.
         sockets = {"transport": "ipc", "ip": str(lesson.with_suffix(""))} if os.name == "posix" else {}
         manager = KernelManager(**sockets)
         manager.start_kernel(
@@ -308,7 +309,7 @@ def _larger(one: float | None, other: float | None) -> float | None:
 
 
 def _children() -> dict[int, list[int]]:
-    """Returns the child processes of each process."""
+    """Returns the ids of the child processes of each process, by the id of the parent."""
     found: dict[int, list[int]] = {}
     for each in _PROC.glob("[0-9]*/stat"):
         with suppress(OSError, ValueError):

@@ -30,7 +30,12 @@ class UnknownLearner(InvalidArgument):
 
 
 class Progress(BaseModel):
-    """Progress of one learner in one exercise."""
+    """Progress of one learner in one exercise.
+
+    Attributes:
+        right: Whether the learner has solved the exercise.
+        tries: Number of checked answers.
+    """
 
     right: bool = False
     tries: int = 0
@@ -120,7 +125,7 @@ class Roster:
     """Roster of learners, stored in a file or in memory. It is thread-safe.
 
     Args:
-        path: Path of the file. None keeps the roster in memory.
+        path: Path of the file. With None, the roster exists only in memory.
 
     Raises:
         InvalidArgument: The file is not a roster.
@@ -151,11 +156,11 @@ class Roster:
         return self._content.unlocked
 
     def add(self, name: str = "", email: str = "") -> Learner:
-        """Adds a learner, or returns the existing one.
+        """Adds a learner, or returns an existing learner with the same address or name.
 
         Args:
             name: Display name or identifier.
-            email: E-mail address. It distinguishes two learners with the same name.
+            email: E-mail address, which distinguishes two learners with the same name.
 
         Raises:
             InvalidArgument: The name or the address is too long or contains a control character.

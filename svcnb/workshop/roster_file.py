@@ -16,14 +16,14 @@ _EMAILS: Final = frozenset({"email", "e-mail", "mail", "e-mail address", "email 
 
 
 class Entry(NamedTuple):
-    """Entry of one learner in a file."""
+    """Name and e-mail address of one learner in a file."""
 
     name: str
     email: str = ""
 
 
 def read_roster(path: Path) -> list[Entry]:
-    """Reads the learners from a file.
+    """Reads a file and returns its learners.
 
     The file is text in UTF-8. Commas, semicolons or tabs separate the columns. A first line with ``name`` or
     ``email`` is a header. Without a header, a value with ``@`` is an e-mail address and the first other value is the

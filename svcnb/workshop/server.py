@@ -1,9 +1,10 @@
 """HTTP server of a workshop.
 
-It receives results of exercises and the instructor's commands, serves the board, and starts lessons.
+The server receives results of exercises and the instructor's commands, serves the board, and starts lessons.
 
-A learner's token authenticates the learner's notebooks. It permits starting lessons and recording results. The
-instructor's token permits everything. The board's token permits only viewing the board.
+A learner's token authenticates the learner's notebooks. It permits starting lessons, recording results and reading
+unlocked solutions. The instructor's token permits all requests of the instructor and viewing the board. The board's
+token permits only viewing the board.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 422, 429, 502
 
 
 class Order(BaseModel):
-    """Body of an instructor's command for one learner."""
+    """Body of an instructor's command for one learner: the label of a saved state, or the address of a new learner."""
 
     label: str = Field("", max_length=200)
     email: str = Field("", max_length=200)
@@ -67,7 +68,7 @@ class LessonStart(BaseModel):
 
 
 class Verdict(BaseModel):
-    """Result of checking a learner's answer. It never contains the answer."""
+    """Result of checking a learner's answer, without the answer itself."""
 
     exercise: str
     right: bool
@@ -81,12 +82,12 @@ class WorkshopServer:
         host: Address to listen on.
         port: Port to listen on. 0 chooses a free port.
         url: Address for learners, if it differs from host and port.
-        instructor_token: Token that permits everything. None creates a new token.
+        instructor_token: Token for the instructor's requests and the board. None creates a new token.
 
     Attributes:
         url: Address of the server.
         port: Port of the server.
-        instructor_token: Token that permits everything.
+        instructor_token: Token for the instructor's requests and the board.
         board_token: Token that permits only viewing the board.
 
     Raises:
@@ -217,7 +218,8 @@ class WorkshopServer:
             order = Order.model_validate_json(await _body(request) or b"{}")
             return JSONResponse(await run_in_threadpool(self._do, name, verb, order))
         except ValidationError as error:
-            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send {} or an object with a label.") from None
+            message = f"The request is invalid: {_problem(error)}."
+            raise _Refused(UNPROCESSABLE, message, 'Send {} or an object, for example {"label": "start"}.') from None
         except InvalidArgument as error:
             raise _Refused(NOT_FOUND, error.message, error.hint) from None
         except SvcnbError as error:
@@ -304,10 +306,8 @@ class WorkshopServer:
             async with self._turn(learner):
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
-            text = str(error).partition("\n")[0]
-            raise _Refused(
-                UNPROCESSABLE, f"The result of the exercise is invalid: {text}.", "Send the fields exercise and right."
-            ) from None
+            message = f"The result of the exercise is invalid: {_problem(error)}."
+            raise _Refused(UNPROCESSABLE, message, "Send the fields exercise and right.") from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
@@ -334,12 +334,8 @@ class WorkshopServer:
                 # Starts run in separate threads, so that the board and the results do not wait for them.
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
-            text = str(error).partition("\n")[0]
-            raise _Refused(
-                UNPROCESSABLE,
-                f"The lesson cannot start with this request: {text}.",
-                "Send the fields settings and notebook.",
-            ) from None
+            message = f"The lesson cannot start with this request: {_problem(error)}."
+            raise _Refused(UNPROCESSABLE, message, "Send the fields settings and notebook.") from None
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except SvcnbError as error:
@@ -369,8 +365,15 @@ async def _fail(_request: Request, _error: Exception) -> Response:
 
 
 def _starts() -> ThreadPoolExecutor:
-    # More simultaneous starts would only delay each other.
+    # More simultaneous starts only delay each other.
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
+
+
+def _problem(error: ValidationError | InvalidArgument) -> str:
+    if isinstance(error, InvalidArgument):
+        return error.message
+    first = error.errors(include_url=False, include_context=False)[0]
+    return ": ".join([".".join(map(str, first["loc"])), first["msg"]]).removeprefix(": ")
 
 
 def _is(given: str, secret: str) -> bool:

@@ -103,7 +103,7 @@ class Workshop(Checked):
         """Adds a learner. An existing learner stays unchanged.
 
         Args:
-            name: Display name, in any script. Without it, the e-mail address or a number determines the name.
+            name: Display name, in any script. If it is empty, the e-mail address or a number determines the name.
             email: E-mail address.
 
         Returns:
@@ -128,7 +128,7 @@ class Workshop(Checked):
     def emulator(self, name: str) -> EmulatorControl:
         """Returns the emulator for a learner's own work. Starts it if it is not running.
 
-        In notebooks, `svcnb.Client()` connects to it.
+        In notebooks, `svcnb.Client()` connects to this emulator.
 
         Args:
             name: The learner.
@@ -150,7 +150,7 @@ class Workshop(Checked):
             name: The learner.
             lesson: The lesson, for example ``"quickstart"``.
             settings: Additional settings of the emulator. See `LESSON_SETTINGS`.
-            notebook: Identifier of the notebook. Each notebook has its own emulator and keeps it.
+            notebook: Identifier of the notebook. Each notebook has its own emulator for the lesson.
             resume: Whether to continue with the state of the last run of the lesson.
 
         Raises:
@@ -178,7 +178,7 @@ class Workshop(Checked):
     def environment(self, name: str) -> dict[str, str]:
         """Returns the environment variables of one learner's notebooks.
 
-        They contain the addresses of the emulator and of the workshop's server. They also contain a secret.
+        The variables contain the addresses of the emulator and of the workshop's server. They also contain a secret.
 
         Args:
             name: The learner.
@@ -355,7 +355,7 @@ class Workshop(Checked):
             host: Address to listen on.
             port: Port to listen on. 0 chooses a free port.
             url: Address for learners, if it differs from host and port.
-            instructor_token: Token that permits everything on the server. None creates a new token.
+            instructor_token: Token for the instructor's requests and the board. None creates a new token.
         """
         from svcnb.workshop.server import WorkshopServer
 

@@ -143,3 +143,5 @@ def test_code_without_a_command_stays_python() -> None:
 def test_a_hint_with_a_call_becomes_a_hint_with_a_command() -> None:
     assert in_commands("To list the groups, call svc.groups.list().") == "To list the groups, run `svcnb groups list`."
     assert in_commands("Check the path.") == "Check the path."
+    assert in_commands("Set rpc_url (SVC_RPC_URL) to the address.") == "Set SVC_RPC_URL to the address."
+    assert in_commands("Resume on it: svcnb.Client('http://h').") == "Resume on it with --base-url http://h."

@@ -86,7 +86,10 @@ class UsageKeys:
         return AddUsageApiKeyResponse(usage_api_key=usage_api_key)
 
     async def update_usage_api_key(self, call: Call, body: UpdateUsageApiKeyRequest) -> Success:
-        """Replaces the name, the description and all permissions of a usage key. The call requires the account key."""
+        """Replaces the name, the description and all permissions of a usage key. The call requires the account key.
+
+        The call also sets the expiration to 3,650 days after the update.
+        """
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
         await self._contract.write("setUsageApiKey", *self._arguments(call, hashed, body))
@@ -134,6 +137,6 @@ class UsageKeys:
         hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
         found = await self._permissions.by_hash(hashed)
         if found is None or found.is_master or found.master_hash != call.caller.master_hash:
-            # The contract does not check whether the key exists, and would create a key with this hash.
+            # The contract does not check whether the key exists. Without this check, it creates a key with this hash.
             raise EndpointFailure(404, error_text("UsageApiKeyDoesNotExist", (call.caller.master_hash, hashed)))
         return hashed

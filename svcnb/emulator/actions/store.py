@@ -55,15 +55,15 @@ class Execution(NamedTuple):
         api_key_hash: Hash of the calling key, ``0x`` and 64 hex digits.
         billing_wallet: Address of the wallet that identifies the paying account.
         status: ``success``, ``failed``, or ``refused`` if the run did not start.
-        http_status: HTTP status of the response.
+        http_status: HTTP status of the response, or 499 if the caller closed the connection.
         error: The error message, or None.
-        error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host``, ``permission`` or
-            ``unavailable``.
+        error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host``, ``unsupported``,
+            ``permission``, ``unavailable`` or ``disconnected``. None if the run succeeded.
         logs: The console output of the action.
         trace: The operations that the engine recorded, as JSON text.
         cost_cents: The charged amount, in cents.
-        started_at: Start of the run, in Unix seconds of the emulator's clock.
-        elapsed_ms: Wall-clock time of the run, in milliseconds.
+        started_at: Time before the permission check and the wait in the queue, in Unix seconds of the emulator's clock.
+        elapsed_ms: Wall-clock time since ``started_at``, in milliseconds. It includes the wait in the queue.
     """
 
     request_id: str

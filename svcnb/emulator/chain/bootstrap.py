@@ -26,14 +26,17 @@ def first_balances(custody: Custody, payers: int) -> dict[str, int]:
         payers: Number of payers.
 
     Returns:
-        Balances of the owner, the admin payer and the payers in wei, by lowercase 0x address.
+        Balances of the owner, the admin payer and the payers. The keys are addresses in lowercase with the prefix 0x,
+        and the values are amounts in wei.
     """
     secrets = [custody.owner_secret(), custody.admin_payer_secret(), *map(custody.payer_secret, range(payers))]
     return {address_of(secret): FUNDS for secret in secrets}
 
 
 class EarlyNode:
-    """Node that starts before the emulator needs it. Its creator must always call `stop`, even after a call of `take`.
+    """Node that starts before the emulator needs it.
+
+    The code that creates this object must always call `stop`, even after a call of `take`.
 
     Args:
         genesis: First block of the node.
@@ -47,7 +50,7 @@ class EarlyNode:
         )
 
     async def take(self) -> Node:
-        """Returns the running node. The caller then owns it.
+        """Waits until the node is running and returns it. The caller must then stop the node.
 
         Raises:
             ChainUnavailable: The node did not start.

@@ -1,7 +1,7 @@
-"""Limits for requests to the node, which has no limits of its own.
+"""Limits for requests to the node, because the node does not enforce limits.
 
-Without a limit, a request could run for hours, and the emulator could not cancel it. Nodes of public networks have
-similar limits. The values are the same as in Geth.
+Without a limit, a request can run for hours, and the emulator cannot cancel it. Nodes of public networks have similar
+limits. The values are the same as in Geth.
 
 Source: docs/service/contract.md#json-rpc, and go-ethereum (`rpc.gascap` and the limits of the fee history).
 """

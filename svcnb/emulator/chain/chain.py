@@ -155,8 +155,8 @@ class Chain:
             function: Name of the function.
             *args: Arguments of the function.
             sender: Address of the caller, which affects only functions that read it.
-            block: Number of the block to read from, or None for the latest block. The method also uses the latest block
-                if the node no longer keeps the state of the given block (see `node.KEPT_STATES`).
+            block: Number of the block to read from, or None for the latest block. If the node cannot read the given
+                block (see `node.KEPT_STATES`), the method reads from the latest block.
 
         Returns:
             The returned value, or a tuple of several values.
@@ -262,10 +262,7 @@ class Chain:
     # --- the chain itself -------------------------------------------------------------------------------------------
 
     async def is_reachable(self) -> bool:
-        """Returns whether the chain responds within `REACHABLE_S` seconds.
-
-        See `svcnb.emulator.platform.reachable.Reachable`.
-        """
+        """Returns whether the chain responds within `REACHABLE_S` seconds. See `svcnb.emulator.platform.reachable`."""
         return self._reachable is not None and await self._reachable.now(self.node_pid)
 
     async def _answers(self) -> bool:
@@ -324,15 +321,17 @@ class Chain:
         await self._chain.import_snapshot(data)
 
     async def snapshot(self, name: str) -> None:
-        """Saves a named snapshot of the chain in the database. Replaces an existing snapshot with that name."""
+        """Saves a named snapshot of the built-in chain in the database. Replaces a snapshot with the same name."""
         content = await self.export_snapshot()
         await self._store.run_long(lambda connection: journal.save_snapshot(connection, name, content))
 
     async def restore(self, name: str) -> None:
-        """Restores a saved snapshot.
+        """Restores a snapshot that `snapshot` saved.
 
         Raises:
             LookupError: No snapshot has that name.
+            SnapshotUnusable: The snapshot does not belong to this chain. The chain is unchanged.
+            Unsupported: The chain is not the built-in chain.
         """
         content = await self._store.run_long(lambda connection: journal.read_snapshot(connection, name))
         if content is None:
@@ -346,7 +345,7 @@ class Chain:
 
         Args:
             names: Names of the events to return.
-            *indexed: Required values of the events' first indexed fields.
+            *indexed: Required values of the first indexed fields, in the order of the fields.
 
         Raises:
             ChainUnavailable: The chain does not respond.

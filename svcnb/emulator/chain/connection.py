@@ -1,7 +1,8 @@
 """JSON-RPC connection to the emulator's own node.
 
-The node listens on a socket in a private folder. A response takes 65 microseconds. Over keep-alive HTTP on loopback, it
-takes 530 microseconds. The socket needs no port. Other users and web pages on the machine cannot reach it.
+The node listens on a Unix socket in a private folder. A response takes 65 microseconds. Over keep-alive HTTP on
+loopback, a response takes 530 microseconds. The socket needs no port. Other users of the machine and web pages cannot
+connect to the socket.
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ class StreamConnection:
 
 
 class _Line:
-    """Response that arrives in parts. The connection discards it as soon as it is longer than its request allows.
+    """Response that arrives in parts. The object discards the parts of a response that is longer than allowed.
 
     Args:
         limit_of: Function that returns the maximum response length in bytes for a request id.
@@ -193,7 +194,7 @@ class _Line:
         self.is_dropped = False
 
     def add(self, piece: bytes) -> None:
-        """Appends a part.
+        """Appends a part of the response.
 
         Raises:
             ValueError: The response has no id and is too long.

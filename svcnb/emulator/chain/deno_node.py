@@ -1,7 +1,7 @@
 """Node that runs @ethereumjs/vm in a Deno process, for systems without an anvil binary.
 
-It is slower than anvil, and its dumps do not contain old states. The process exits when its standard input closes, so
-it never outlives the emulator.
+This node is slower than anvil, and its dumps do not contain old states. The process exits when its standard input
+closes, so it never outlives the emulator.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DenoNode:
     Attributes:
         connection: Connection to the node.
         pid: Process id.
-        exited: Future that completes when the process has exited.
+        exited: Task that completes when the process has exited. The result is the exit code.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, connection: StreamConnection) -> None:

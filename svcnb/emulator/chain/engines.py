@@ -20,7 +20,7 @@ class Node(Protocol):
 
     Attributes:
         pid: Process id, or 0 if the node has no separate process.
-        exited: Future that completes when the node has ended.
+        exited: Task that completes when the node has stopped. The result is an exit code.
     """
 
     pid: int
@@ -32,7 +32,7 @@ class Node(Protocol):
         ...
 
     async def stop(self) -> None:
-        """Stops the node and waits until it has ended. Its state is lost."""
+        """Stops the node and waits until it has stopped. The node's copy of the chain is lost."""
 
 
 def engine_of(setting: Engine) -> Engine:
@@ -45,8 +45,8 @@ async def start_node(genesis: Genesis, *, memory_mb: int) -> Node:
 
     Args:
         genesis: First block and engine of the chain.
-        memory_mb: Memory limit in MiB. The operating system terminates a node that exceeds the limit. In a browser
-            page, the page's own limit applies instead.
+        memory_mb: Memory limit in MiB. A node that exceeds the limit exits. In a browser page, the page's own limit
+            applies instead.
 
     Raises:
         ToolMissing: A binary or a bundle is not installed.

@@ -40,7 +40,7 @@ Listener = Callable[[ChainEvent], None]
 
 
 class Listeners(list[Listener]):
-    """List of event listeners. An error in one listener does not affect the others."""
+    """List of event listeners. An error in one listener does not affect the other listeners."""
 
     def notify(self, event: ChainEvent) -> None:
         """Calls all listeners with an event."""
@@ -52,13 +52,13 @@ class Listeners(list[Listener]):
 
 
 async def ignore(_receipt: dict[str, Any]) -> None:
-    """Receipt callback that does nothing."""
+    """Ignores a receipt. Default value of receipt callbacks."""
 
 
 async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEvent]:
     """Decodes the contract's events in logs, in order, like `events_of`.
 
-    The function decodes large lists outside the event loop, because one transaction can have 80,000 logs.
+    The function decodes long lists outside the event loop, because one transaction can have 80,000 logs.
 
     Args:
         logs: Logs as in a receipt or in the result of eth_getLogs.

@@ -22,8 +22,8 @@ class Genesis(NamedTuple):
     Attributes:
         chain_id: Chain id.
         timestamp: Timestamp of the block, in Unix seconds.
-        balances: Balances in wei by lowercase address.
-        engine: Engine of the chain. Other engines cannot use its dumps and blocks.
+        balances: Initial balances in wei. The keys are addresses in lowercase with the prefix 0x.
+        engine: Engine of the chain. Other engines cannot use the dumps and blocks of this engine.
     """
 
     chain_id: int
@@ -32,7 +32,7 @@ class Genesis(NamedTuple):
     engine: Literal["anvil", "ethereumjs"] = ANVIL
 
     def as_text(self) -> str:
-        """Returns a string of all parameters on which the hashes of blocks depend."""
+        """Returns a JSON string with all parameters on which the hashes of blocks depend."""
         content = self._asdict() | {"hardfork": HARDFORK, "gas_limit": GAS_LIMIT}
         if self.engine == ANVIL:
             del content["engine"]  # states from versions with only one engine contain no engine

@@ -18,7 +18,7 @@ _LARGEST_BATCH_BYTES: Final = 256 * 1024
 
 @dataclass
 class Sending:
-    """Transaction that is not in a block yet."""
+    """Transaction that is not in a block yet, with a future for its receipt."""
 
     transaction: Transaction
     done: asyncio.Future[Receipt]
@@ -26,7 +26,7 @@ class Sending:
 
 @dataclass
 class Work:
-    """Function that needs exclusive access to the chain."""
+    """Function that needs exclusive access to the chain, with a future for its result."""
 
     run: Callable[[], Awaitable[Any]]
     done: asyncio.Future[Any]

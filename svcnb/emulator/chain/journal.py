@@ -1,8 +1,8 @@
 """Journal of the chain in the database. The emulator can rebuild the chain from it, because it contains all changes.
 
 Each entry contains a digest of its own content and of the previous entry's digest. If the digests at the end of the
-journal do not match, the module moves the damaged entries to another table. A later write
-adds the hash of an entry's block to the entry. A replay of the entry must result in the same block.
+journal do not match, the module moves the damaged entries to another table. When the block of an entry exists, the
+module adds the block's hash to the entry. A replay of the entry must result in the same block.
 """
 
 from __future__ import annotations
@@ -161,9 +161,9 @@ def genesis_text(connection: Connection, proposed: str) -> str:
 
 
 def may_write(connection: Connection) -> bool:
-    """Returns whether this server has the right to write the journal.
+    """Acquires the lease on the journal if it is free, and returns whether this server now has the lease.
 
-    If several servers share a database, only one of them can write the journal at a time.
+    If several servers share a database, only the server with the lease can write the journal.
     """
     return leases.take(connection, _LEASE)
 
@@ -186,12 +186,12 @@ def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tup
 
 
 def withdraw(connection: Connection, position: int) -> None:
-    """Records that the chain rejected an entry. The entry keeps its position, so that the digests still match."""
+    """Records that the chain rejected an entry. The entry stays in the journal, so that the digests still match."""
     connection.run("UPDATE chain_journal SET withdrawn = :yes WHERE position = :position", yes=True, position=position)
 
 
 def save_dump(connection: Connection, dump: Dump) -> None:
-    """Saves a dump. Keeps the previous dump in case the new one is damaged."""
+    """Saves a dump. Does not delete the previous dump, because the new dump can be damaged."""
     connection.run("DELETE FROM chain_dumps WHERE position = :position", position=dump.position)
     connection.insert("chain_dumps", **dump._asdict(), content_sha256=hashlib.sha256(dump.content).digest())
     kept = connection.column("SELECT position FROM chain_dumps ORDER BY position DESC LIMIT :kept", kept=_KEPT_DUMPS)

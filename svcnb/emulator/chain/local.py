@@ -1,12 +1,12 @@
 """Built-in chain, with a node that can crash at any time, and a durable journal.
 
-One writer task makes all changes of the chain in sequence. It checks the pending transactions, writes them to the
+One writer task makes all changes of the chain in sequence. The task checks the pending transactions, writes them to the
 journal in one commit, and sends them to the node in journal order. It notifies the listeners before it returns results
 to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
-The timestamp of a block is the emulator's time in whole seconds, and is never earlier than the previous block's. With a
-frozen clock, all blocks have the same timestamp, which the node allows. The node creates a block only for a write.
-Calls therefore use the clock's time, not the timestamp of the latest block.
+The timestamp of a block is the emulator's time in whole seconds. It is never earlier than the timestamp of the previous
+block. With a frozen clock, all blocks have the same timestamp, which the node allows. The node creates a block only for
+a write. Calls therefore use the clock's time, not the timestamp of the latest block.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class LocalChain:
         return await self.exclusively(give)
 
     async def exclusively(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Runs a function with exclusive access. The chain accepts no other changes until the function returns."""
+        """Runs a function and returns its result. The chain makes no other changes while the function runs."""
         found: T = await self._enqueue(Work(work, asyncio.get_running_loop().create_future()))
         return found
 
@@ -230,7 +230,7 @@ class LocalChain:
         self._allow_next_rebuild()
         if self._broken is not None:
             raise self._broken
-        # Without a callback, asyncio would log an error as never retrieved if the caller has disconnected.
+        # Without a callback, asyncio logs an error as never retrieved if the caller has disconnected.
         job.done.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._jobs.add(job)
         # Complete the started work, even if the caller has disconnected.
@@ -296,7 +296,7 @@ class LocalChain:
     def _rebuild_after_errors(self) -> Iterator[None]:
         """Requests a rebuild of the node after an unexpected error with an entry, before the next write.
 
-        Otherwise, a node without this entry would receive later entries, and a replay would result in different blocks.
+        Otherwise, a node without this entry receives later entries, and a replay results in different blocks.
         """
         try:
             yield
@@ -308,7 +308,7 @@ class LocalChain:
             raise
 
     async def _check(self, batch: list[Sending]) -> list[Sending]:
-        """Rejects transactions that the node would reject, so that the journal contains few withdrawn entries."""
+        """Rejects invalid transactions before the node does, so that the journal contains few withdrawn entries."""
         problems = await admission.problems([job.transaction for job in batch], self._replica.ask)
         for job, problem in zip(batch, problems, strict=True):
             if problem is not None:
@@ -316,9 +316,9 @@ class LocalChain:
         return [job for job, problem in zip(batch, problems, strict=True) if problem is None]
 
     async def _send(self, transaction: Transaction, entry: Entry, refused: set[str]) -> Receipt:
-        """Executes a journalled transaction in a block, even if the node crashes several times."""
+        """Executes a journalled transaction and returns its receipt, even if the node crashes several times."""
         if transaction.sender in refused:
-            # The nonce follows the nonce of a rejected transaction, so the node would never include this transaction.
+            # The nonce follows the nonce of a rejected transaction, so the node never includes this transaction.
             await self._replica.withdraw(entry)
             raise RpcError(TRANSACTION_REJECTED, "nonce too high: first correct the sender's rejected transaction")
         if entry.position > self._replica.applied:
@@ -366,7 +366,7 @@ class LocalChain:
             self._jobs.wake()
 
     def _allow_next_rebuild(self) -> None:
-        """Allows another rebuild after a pause, because the cause, such as a full disk, can disappear."""
+        """Allows another rebuild after a pause, because the cause of a failure, such as a full disk, can disappear."""
         if self._next_rebuild_at is not None and asyncio.get_running_loop().time() >= self._next_rebuild_at:
             self._next_rebuild_at = self._broken = None
             self._ready.clear()

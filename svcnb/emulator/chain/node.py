@@ -1,9 +1,9 @@
 """Node that runs anvil as a child process, which never outlives the emulator.
 
-A short shell script runs between the emulator and the node. It limits the node's memory. When the emulator stops or is
-killed, the script's standard input closes. The script then kills the node and deletes the node's folder. This approach
-works on every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell itself is killed,
-the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates it.
+A short shell script runs between the emulator and the node. The script limits the node's memory. When the emulator
+stops or is killed, the script's standard input closes. The script then kills the node and deletes the node's folder.
+This approach works on every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell
+itself is killed, the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 KEPT_STATES: Final = 32
 """Number of past blocks whose state a call can read.
 
-The node keeps a whole copy of each state, so its memory use grows with this number. With 128 states, as in public
+The node stores a complete copy of each state, so its memory use grows with this number. With 128 states, as in public
 nodes, 500 groups with long descriptions used the whole memory limit of 2 GiB.
 """
 _START_S: Final = 120.0
@@ -57,7 +57,7 @@ class AnvilNode:
     Attributes:
         connection: Connection to the node.
         pid: Process id.
-        exited: Future that completes when the process has exited.
+        exited: Task that completes when the shell process has exited. The result is the exit code of the shell.
     """
 
     def __init__(self, process: asyncio.subprocess.Process, folder: tempfile.TemporaryDirectory[str]) -> None:
@@ -140,14 +140,14 @@ class AnvilNode:
         """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
-        that found the port could set balances and code, and bypass the journal. Therefore, this function lowers
-        the limit on file descriptors, so that the node cannot accept another connection.
+        that finds the port could otherwise set balances and code, and bypass the journal. Therefore, this function
+        lowers the limit on file descriptors, so that the node cannot accept another connection.
         """
         import resource
 
         # The node first checks once more for a pending connection at the Unix socket. accept(2) needs a free descriptor
-        # even to report that none is pending. Without a free descriptor, the node would repeat the call forever and use
-        # a full core.
+        # even to report that no connection is pending. Without a free descriptor, the node repeats the call forever and
+        # uses a full core.
         before: _Threads | None = None
         while (now := _idle_switches(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
@@ -164,7 +164,7 @@ class AnvilNode:
         return f"exit code {self._process.returncode}, {words or 'no message'}"
 
     async def stop(self) -> None:
-        """Stops the node and waits until it has exited. Its state is lost."""
+        """Stops the node and waits until it has exited. The node's copy of the chain is lost."""
         if hasattr(self, "connection"):
             await self.connection.close()
         if self._process.stdin is not None:
@@ -205,7 +205,7 @@ def _arguments(genesis: Genesis, place: Path) -> list[Any]:
     return [
         "--silent",
         *("--ipc", str(place / "rpc")),
-        # The node requires a TCP port. It uses any free port, which the emulator does not publish. See `_shut`.
+        # The node requires a TCP port. The node selects a free port, which the emulator does not publish. See `_shut`.
         *("--host", "127.0.0.1", "--port", "0", "--no-cors"),
         *("--chain-id", str(genesis.chain_id)),
         *("--timestamp", str(genesis.timestamp)),

@@ -1,8 +1,8 @@
-"""Relay for managed writes. It sends several writes in parallel from payers, which are wallets of the service.
+"""Relay for managed writes, which sends several writes in parallel from payers (wallets of the service).
 
 The relay first simulates each write as a call. A revert therefore costs no gas, and the name of the contract's error is
-available. Each payer has at most one unfinished transaction, so its nonces stay in order. The scheduling is fair: the
-account with the fewest unfinished writes gets the next payer.
+available. Each payer sends the transactions of only one write or group of writes at a time, so its nonces stay in
+order. The scheduling is fair: the account with the fewest unfinished writes gets the next payer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ GAS: Final = 25_000_000
 MAX_FEE: Final = 1_000_000_000_000
 """Maximum fee on the built-in chain, in wei per unit of gas.
 
-The chain charges the block's base fee, which is 1 gwei unless blocks are full."""
+The chain charges only the block's base fee. The base fee starts at 1 gwei and changes with the gas use of the blocks
+(EIP-1559)."""
 
 
 _TOO_LARGE: Final = "intrinsic gas"
@@ -68,7 +69,7 @@ class Relay:
         chain: Chain that receives the transactions.
         chain_id: Id of that chain.
         payers: Wallets that send managed writes.
-        store: Database. Servers that share it lock the payers there.
+        store: Database. If several servers share the database, they lock the payers with leases in it.
         delay_s: Delay of a managed write, in seconds. It simulates the wait for a block.
     """
 
@@ -91,7 +92,7 @@ class Relay:
         self._under_way: set[asyncio.Task[Any]] = set()  # the event loop keeps only weak references to tasks
 
     def clear_nonces(self) -> None:
-        """Discards the cached nonces. The relay reads them from the chain before the next transaction."""
+        """Discards the payers' cached nonces. The relay reads the nonces from the chain before the next transaction."""
         for payer in self._payers:
             payer.nonce = None
 
@@ -140,8 +141,8 @@ class Relay:
         """Sends several related managed writes, and waits for their blocks.
 
         On the built-in chain, one commit writes them all to the journal. Even if the emulator stops, either all of the
-        writes exist or none. On an external chain, the relay sends them in sequence. Order them so that the first
-        writes alone cause no harm.
+        writes exist or none. On an external chain, the relay sends the writes in sequence. Order the writes so that the
+        first writes alone cause no harm.
 
         Args:
             to: Address of the contract.
@@ -195,7 +196,8 @@ class Relay:
     async def _by_a_payer(self, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
         """Runs a function with a free payer. The function completes even if the caller disconnects.
 
-        The relay releases the payer only after the chain has responded, because its next nonce is unknown until then.
+        The relay releases the payer only after the chain has responded, because the payer's next nonce is unknown
+        until then.
         """
         account = current_account.get()
         await self._turns.take(account)
@@ -208,7 +210,7 @@ class Relay:
             self._free.append(payer)
             self._turns.release(account)
             if not task.cancelled():
-                task.exception()  # this marks the error as retrieved, because the caller may have disconnected
+                task.exception()  # this marks the error as retrieved, because the caller can have disconnected
 
         task.add_done_callback(ended)
         return await asyncio.shield(task)
@@ -222,8 +224,8 @@ class Relay:
     async def holding(self, wallet: Wallet) -> AsyncIterator[None]:
         """Locks a wallet, so that no other server on this chain sends transactions from it.
 
-        Other servers may have sent transactions before, so the relay reads the nonce again. The built-in chain belongs
-        to one server and needs no lock.
+        Other servers can have sent transactions from the wallet before. Therefore, the relay reads the nonce again. The
+        built-in chain belongs to one server and needs no lock.
         """
         if isinstance(self._chain, LocalChain) or not self._store.shared:
             yield

@@ -1,6 +1,6 @@
-"""Node that follows the journal. After a loss of the node, a replay of the journal rebuilds it.
+"""Node that follows the journal. After a loss of the node, a replay of the journal rebuilds the chain on a new node.
 
-This module does not lock. `LocalChain` makes all changes in sequence.
+This module uses no locks, because `LocalChain` makes all changes in sequence.
 """
 
 from __future__ import annotations
@@ -29,21 +29,24 @@ Receipt = dict[str, Any]
 
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
-"""Minimum number of entries between two dumps of the state. Long chains have larger dumps and a higher minimum."""
+"""Number of new entries after which a dump of the state is due.
+
+Long chains have larger dumps. For them, this number is an eighth of the number of all entries.
+"""
 _REPLAY_S: Final = 4.0
-"""Maximum time in seconds that the node works on entries before a dump of the state.
+"""Total time of the node's work on new entries after which a dump of the state is due, in seconds.
 
-The time for a block depends on the size of the whole state. A replay takes about as long as the entries took, and
-requests wait until its end."""
+The time for a block depends on the size of the whole state. A replay takes about as long as the first execution of the
+entries, and requests wait until the end of the replay. If a dump takes long, `_DUMPS_COST` extends this time."""
 _DUMPS_COST: Final = 10
-"""Minimum ratio of the time between dumps to the duration of a dump.
+"""Minimum ratio of the node's work between two dumps to the duration of a dump.
 
-With 10, dumps take at most a tenth of the node's time.
+With 10, dumps that are due because of `_REPLAY_S` take at most a tenth of the node's time.
 """
 _KEPT_MARKS: Final = 64
-"""Maximum number of states that the node keeps, each as a whole copy.
+"""Maximum number of states that the node stores, each as a complete copy.
 
-The node deletes a state only when it restores an earlier state."""
+The node deletes a state only when it restores this state or an earlier state."""
 
 
 class NoBlock(ChainUnavailable):
@@ -102,7 +105,7 @@ class Replica:
 
         Args:
             chain_id: Chain id.
-            balances: Balances in wei by address in the first block. They apply only at the first start.
+            balances: Balances in the first block, in wei by address. The balances apply only at the first start.
             early: Node that is already starting. The method uses it if its first block matches.
 
         Raises:
@@ -134,9 +137,9 @@ class Replica:
         await self.rebuild(early)
 
     async def close(self) -> None:
-        """Stops the node, even if the caller is cancelled.
+        """Stops the node and waits until it has exited.
 
-        In that case, the next call waits until the node has exited.
+        If the caller is cancelled, the node still stops, and the next call waits until the node has exited.
         """
         if self.node is not None:
             node, self.node = self.node, None
@@ -244,7 +247,7 @@ class Replica:
     # --- restoring --------------------------------------------------------------------------------------------------
 
     async def snapshot(self) -> Dump:
-        """Returns the whole state. The node also keeps a copy, up to `_KEPT_MARKS` copies."""
+        """Returns the whole state. The node also stores a copy of the state, up to `_KEPT_MARKS` copies."""
         dump = await self._dump()
         if dump.digest not in self._marks and len(self._marks) < _KEPT_MARKS:
             self._marks[dump.digest] = await self.ask("evm_snapshot")
@@ -261,9 +264,9 @@ class Replica:
             await self.rebuild()
 
     async def _revert(self, dump: Dump) -> bool:
-        """Restores a state in the running node.
+        """Restores a state in the running node. Returns False if the node cannot restore the state.
 
-        The restore takes a millisecond. A rebuild would take a tenth of a second.
+        The restore takes a millisecond. A rebuild takes a tenth of a second.
         """
         if (mark := self._marks.get(dump.digest)) is None:
             return False

@@ -211,7 +211,7 @@ class ControlPlane:
         return {"now": time.now(), "frozen": time.frozen}
 
     async def faults(self, _call: Call, _given: None) -> list[dict[str, Any]]:
-        """Lists the injected faults that have not occurred yet."""
+        """Lists the injected faults that still affect calls."""
         return [asdict(fault) for fault in self._faults.waiting()]
 
     async def add_fault(self, _call: Call, body: FaultRequest) -> dict[str, Any]:

@@ -31,7 +31,7 @@ _SPECIFICATION = "The schema of every body is in /core/v1/openapi.json."
 
 
 class CallerDisconnected(Exception):
-    """Error for a caller that closed the connection before its request was complete. It needs no response."""
+    """Error for a caller that closed the connection before its request was complete. No response is necessary."""
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -68,7 +68,7 @@ def is_json(request: Request) -> bool:
 
 
 def require_plain(request: Request) -> None:
-    """Rejects a compressed body with a clear error. Otherwise, the error would report invalid JSON.
+    """Rejects a compressed body with a clear error. Without this check, the error reports invalid JSON.
 
     Raises:
         StructuredError: 400 if the request has a Content-Encoding.
@@ -155,7 +155,7 @@ def validate(
         value: Parsed JSON, or the parameters of a query string.
         strict: Whether to accept only the exact JSON types of the live service.
         where: Name of the checked part of the request, for the error message.
-        tolerated: Set to which the function adds the deviations that strict validation would reject.
+        tolerated: Set to which the function adds the deviations that only strict validation rejects.
 
     Raises:
         StructuredError: 422 if the value does not match the schema.

@@ -53,7 +53,7 @@ class Hold(Protocol):
         """Increases the hold to ``cents`` in total."""
 
     async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
-        """Charges the call and ends the hold."""
+        """Charges the call and ends the hold. Returns the new credit of the account, in cents."""
         ...
 
     def release(self) -> None:

@@ -2,7 +2,7 @@
 
 The router has a dictionary for fixed paths and patterns for paths with parameters. The first request for an unknown
 path loads the endpoints that the first calls do not need. Starlette's router cannot load endpoints later. It also
-compares a path with each route in turn, which takes 0.1 milliseconds for this service.
+compares a path with all routes in sequence, which takes 0.1 milliseconds for this service.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Derivation of all the service's keys from one root secret.
 
-The service does not store wallet keys. It stores the root secret, and derives a key whenever it needs one
+The service does not store wallet keys. It stores the root secret, and derives each wallet key when it needs the key
 (docs/service/keys.md#derivation-of-keys). The keys are therefore the same after a restart, in a restored copy, and on a
 second server with the same root secret. For each wallet, the chain stores only a derivation path.
 """
@@ -32,8 +32,8 @@ class Custody:
     A custody key is ``custody_key(path, purpose) = HMAC-SHA256(root, purpose || 0x00 || path)``. The private key is the
     keccak256 hash of the custody key. With a probability below 2**-127, this hash is not a valid private key of the
     curve. In that case, the derivation appends ``0x00`` and a four-byte counter to the path. The counter starts at 1
-    and increases until the hash is valid. The result of ``repr`` and error messages never contain a secret. Pickle
-    rejects the object.
+    and increases until the hash is valid. The result of ``repr`` and error messages never contain a secret. Pickling
+    and copying the object raise `TypeError`.
 
     Args:
         root_secret: Root secret, 32 bytes, from `svcnb.emulator.keys.root.load_root_secret`.

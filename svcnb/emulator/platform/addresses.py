@@ -24,14 +24,17 @@ _TUNNELS: Final = (
     ipaddress.IPv4Network("192.88.99.0/24"),  # 6to4 relays (RFC 7526)
 )
 _OWN_PATHS: Final = ("/core/v1/", "/webhook/")
-"""Paths of the emulator that actions may use. They exclude the control plane, approval pages and payment pages."""
+"""Path prefixes of the emulator that actions can access, in addition to ``/rpc``.
+
+Actions cannot access the control plane, approval pages and payment pages.
+"""
 _LOCALHOST: Final = "localhost"
 _PORTS: Final = range(1, 65536)
 _DISCARD_PORT: Final = 9
 
 
 class AddressRefused(Exception):
-    """Error for a connection that the policy does not permit. The message names the option that permits it."""
+    """Error for a connection that the policy does not permit. The message contains the option to permit it, if any."""
 
 
 class AllowedAddress(NamedTuple):

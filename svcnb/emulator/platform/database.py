@@ -1,8 +1,8 @@
 """Database connection for plain SQL that both SQLite and PostgreSQL support, and its implementation for SQLite.
 
 Statements have named parameters (``:name``). Rows are tuples, or dictionaries by column name. Driver errors become
-`DatabaseError`. The emulator needs no other features. A database toolkit would take longer to load than all modules of
-the emulator.
+`DatabaseError`. The emulator needs no other features. A database toolkit takes longer to load than all modules of the
+emulator.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DatabaseError(Exception):
     Args:
         cause: The driver's exception.
         lost: Whether the connection is lost.
-        final: Whether the statement itself is the cause, so that a retry would also fail.
+        final: Whether the statement itself is the cause, so that a retry also fails.
     """
 
     def __init__(self, cause: Exception, *, lost: bool, final: bool) -> None:
@@ -253,7 +253,7 @@ class SqliteConnection(Connection):
         if path is not None:
             _create_private(path)
         try:
-            # The driver must not begin transactions itself, because savepoints would then commit early.
+            # The driver must not begin transactions itself, because savepoints then commit early.
             self._driver = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
             )

@@ -66,7 +66,7 @@ class Faults:
         self._waiting.clear()
 
     def waiting(self) -> list[Fault]:
-        """Returns the injected faults that have not occurred yet."""
+        """Returns the injected faults that still affect calls."""
         return list(self._waiting)
 
     async def check(self, part: Part) -> None:

@@ -1,8 +1,9 @@
 """Components that stop an idle emulator, and restore its state at the next start.
 
 A workshop runs one emulator for each learner. With ``idle_stop_s``, an emulator stops after that number of seconds
-without a request. The parent process keeps the listening socket, and starts the emulator again for the next request.
-The stop is invisible to clients, because the emulator also stores the time, the random streams and the control token.
+without a request. The parent process keeps the listening socket open, and starts the emulator again for the next
+request. Clients do not notice the stop, because the emulator also stores the time, the random streams and the control
+token.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ async def stop_when_idle(
         stop: Function that stops the server.
         is_busy: Function that returns whether an action is running, for example for a webhook whose request has ended.
     """
-    while (left := limit_s - quiesce.idle_s()) > 0 or is_busy():  # noqa: ASYNC110 - no event marks the end of the period
+    while (left := limit_s - quiesce.idle_s()) > 0 or is_busy():  # noqa: ASYNC110 - no event ends the period
         await asyncio.sleep(max(left, min(limit_s, 1.0)))
     stop()
 

@@ -1,7 +1,7 @@
 """Executor for work on large untrusted values outside of the event loop.
 
-The event loop would need milliseconds to parse or encode several hundred kilobytes of JSON. Therefore, one thread
-processes values larger than `LARGE_BYTES`, one at a time. Accounts take turns.
+To parse or encode several hundred kilobytes of JSON takes milliseconds, which blocks the event loop. Therefore, one
+thread processes values larger than `LARGE_BYTES`, one at a time. Accounts take turns.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ Each package of the emulator declares its tables (`schema`) and passes short fun
 in sequence on the database thread. All functions in the queue share one commit, which makes durable writes cheap under
 load. `Store.run` returns after the commit.
 
-A database in memory needs no disk, and a switch to another thread would take longer than the work itself. Therefore,
-functions run immediately in the calling thread. Only `Store.run_long` uses the database thread. Until it has finished,
-all other functions also use this thread.
+A database in memory needs no disk, and a switch to another thread takes longer than the work itself. Therefore,
+functions run immediately in the calling thread. Only `Store.run_long` uses the database thread. Until a call of
+`Store.run_long` has finished, all other functions also use this thread.
 
 Only one emulator can use an SQLite database. Several servers can share a PostgreSQL database. A lock in the database
 also runs their transactions in sequence. The data that a function reads therefore stays valid until its commit.
@@ -59,7 +59,7 @@ class StoreUnavailable(Unavailable):
 
 
 class StatementRefused(StoreUnavailable):
-    """Error for a statement that a working database rejects. A retry would also fail."""
+    """Error for a statement that a working database rejects. A retry also fails."""
 
 
 class Store:
@@ -186,7 +186,7 @@ class Store:
 
     def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
         future: Future[T] = Future()
-        with self._queue_lock:  # a function after the end of the queue would never run
+        with self._queue_lock:  # a function after the end of the queue never runs
             if self._closed:
                 raise _closed()
             if self._thread is None:
@@ -234,13 +234,13 @@ class Store:
             if not isinstance(error, (DatabaseError, _FileMissing)):
                 _LOG.exception("a transaction failed")
             failure = StoreUnavailable(_short(error))
-            if not self.immediate:  # closing a database in memory would delete it
+            if not self.immediate:  # closing a database in memory deletes it
                 self._connection.close()
             return [(None, failure)] * len(works)
 
     def _run_one(self, work: _Work) -> _Answer:
-        # Use no savepoint here. A savepoint protects the other functions of a group, and takes a fifth of the time of a
-        # small write.
+        # Use no savepoint here. A savepoint protects only the other functions of a group, and takes a fifth of the time
+        # of a small write.
         try:
             with self._connection.transaction():
                 return work(self._connection), None
@@ -275,7 +275,7 @@ class Store:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
-        # Read the version again, because another server may have migrated a shared database.
+        # Read the version again, because another server can have migrated a shared database in the meantime.
         found = self._version_of(connection)
         if found is not None and found < STATE.current:
             if connection.kind == POSTGRESQL:
@@ -319,8 +319,8 @@ class _FileMissing(Exception):
 class _File:
     """Identity of the database file, to check that its path still refers to it.
 
-    SQLite continues to write to a moved or deleted file, and loses these writes. A system call before each
-    commit (one microsecond) prevents the emulator from acknowledging such a write.
+    SQLite continues to write to a moved or deleted file, and loses these writes. A system call before each commit (one
+    microsecond) prevents the emulator from acknowledging such a write.
     """
 
     def __init__(self, path: str | None) -> None:
@@ -357,7 +357,7 @@ def _for_caller(error: BaseException) -> BaseException:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Returns whether an error inside a transaction would occur again, because the database itself works."""
+    """Returns whether a retry causes the same error, because the database itself works."""
     return not isinstance(error, DatabaseError) or (not error.lost and error.final)
 
 

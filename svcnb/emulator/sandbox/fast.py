@@ -27,7 +27,7 @@ BOOTSTRAP = STATIC / "fast.js"
 GRACE_S = 0.05
 # Memory of the engine itself: two copies of the image, the compiled engines, and their additional growth.
 _OWN_MIB = 256
-# A process uses about 45 MB and starts in 0.2 s. A workshop keeps many emulators that are rarely in use.
+# A process uses about 45 MB and starts in 0.2 s. A workshop runs many emulators, and most of them are idle.
 _REST_S = 120.0
 
 
@@ -36,8 +36,9 @@ class FastEngine(PooledEngine):
 
     Args:
         limits: Limits of the prepared processes. A run can have lower limits.
-        processes: Number of processes to keep. While runs have to wait, the engine keeps up to four times this number.
-            After half a minute without a run, it keeps one process. After two minutes, it keeps none.
+        processes: Number of processes, or None for one process per processor core. While runs have to wait, the engine
+            uses up to four times this number. After half a minute without a run, one process remains. After two
+            minutes, no process remains.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all
             slots.
         vocabulary: Names that are visible to actions.
@@ -47,8 +48,8 @@ class FastEngine(PooledEngine):
         ToolMissing: Deno or the bundle is not installed.
     """
 
-    # A process cannot raise its lowered priority again, so the pool discards it after the run. Only long runs justify
-    # this.
+    # A process cannot raise its lowered priority again, so the pool discards the process after the run. Only long runs
+    # justify this cost.
     _brief_s = 0.5
 
     def __init__(

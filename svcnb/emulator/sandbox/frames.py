@@ -78,7 +78,7 @@ class FrameReader:
     """Parser that splits the output of one isolate into frames.
 
     Args:
-        secret: Bytes at the start of each frame.
+        secret: Secret of the run, 16 bytes. Each frame must start with these bytes.
         max_blob_bytes: Maximum length of a frame's binary part in this run, in bytes.
     """
 

@@ -55,7 +55,7 @@ class Packages:
 
         Raises:
             OperationRefused: The module has no pinned version, is missing, is too large, or was changed. The message
-                contains its name.
+                contains the name of the module.
         """
         wanted, _, fragment = specifier.partition("#")
         package, path = self._resolve(wanted, importer, specifier)

@@ -19,7 +19,7 @@ from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 
 WORKERS: Final = 2
-"""Maximum number of workers. Each needs 10 MB for its code and image."""
+"""Maximum number of workers. Each worker needs 10 MB for its code and image."""
 _START_S: Final = 120.0
 
 
@@ -49,7 +49,7 @@ class PageEngine:
             self._warming = asyncio.create_task(self._new(), name="svcnb-engine-worker")
 
     async def start(self) -> None:
-        """Starts to warm up a worker, like `prepare`."""
+        """Enables runs. The method does not warm up a worker. For the warm-up, see `prepare`."""
         self._stopped = False
 
     async def stop(self) -> None:

@@ -26,10 +26,10 @@ _GROWTH = 4
 _SHRINK_AFTER_S = 30.0
 _HEAD_START_S = 0.01
 _WARMING_S = 0.08  # processor time that a spare uses before its first job
-# If a run ends within this time, its process is available to the next run. Another process would delay both.
+# Wait of a run before another process starts. If an earlier run ends within this time, the run uses its process.
 _QUEUE_CHECK_S = 0.05
 # If processes are ready to run for more than this fraction of the time, the processor limits them, and more processes
-# would not help.
+# do not help.
 _WORKING = 0.5
 # After this number of checks in which runs waited and no run ended, the pool starts another process in any case.
 _STALLS = 10
@@ -47,19 +47,19 @@ class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
     If ``spares`` is two or more, the pool reserves the last spare (warmed-up isolate) for accounts whose recent use is
-    not clearly above average. If several accounts have run actions recently, it is for those with one unfinished run.
+    not clearly above average. If several accounts are active, such an account must have at most one unfinished run.
 
     Args:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
-        spares: Number of isolates to keep ready. If too few are left, the pool keeps up to four times this number for
-            at least half a minute.
+        spares: Number of warmed-up isolates. If too few are left, the pool increases the number, up to four times this
+            value, for at least half a minute.
         shares: Record of the recent use by each account.
         runs_of: Function that returns the number of unfinished runs of an account, including waiting runs.
         reuse: Whether callers return isolates with `give`. Isolates in use then count towards ``spares``. The pool
-            starts more only if runs have to wait although the processor is not busy.
-        idle: Number of isolates to keep before the first run and after half a minute without a run. None means all.
+            starts more isolates only if runs have to wait although the processor is not busy.
+        idle: Number of isolates before the first run and after half a minute without a run. None means ``spares``.
             With 0, the host also stops its template process.
-        rest_s: Seconds without a run after which the pool keeps no isolate until the next run. None means never.
+        rest_s: Seconds without a run after which the pool closes all isolates until the next run. None means never.
         clock: Monotonic clock that returns seconds.
     """
 
@@ -94,7 +94,7 @@ class Pool:
         self._ready: deque[Isolate] = deque()
         self._waiting: list[_Waiting] = []
         self._starting: set[asyncio.Task[None]] = set()
-        # On two cores, two processes start at a time. More processes would delay each other.
+        # On two cores, two processes start at a time. More processes delay each other.
         self._max_starting = max(2, os.cpu_count() or 2)
         self._failures, self._last_failure = 0, ""
         self._open_until = 0.0
@@ -121,7 +121,7 @@ class Pool:
         return not self._stopped and self._clock() >= self._open_until
 
     async def reachable(self) -> bool:
-        """Returns whether the spawner responds and no signal has stopped a spare."""
+        """Returns whether the spawner responds (or will start with the next run) and no signal has stopped a spare."""
         if not self.available or any(isolate.suspended for isolate in self._ready):
             return False
         if self._host is None or not self._host.alive:
@@ -162,7 +162,7 @@ class Pool:
             await host.stop()
 
     async def take(self, account: str = "") -> Isolate:
-        """Returns a warmed-up isolate for one job. The caller must close it or return it with `give`.
+        """Returns a warmed-up isolate for one job. The caller must close the isolate or return it with `give`.
 
         Args:
             account: Account of the run. The account with the least recent use receives the next isolate.
@@ -254,13 +254,13 @@ class Pool:
             )
 
     def _check_queue(self, at: float, returned: int, before: dict[Isolate, ProcessorUse | None]) -> None:
-        """Starts another process if a run has waited for a long time and another process would help."""
+        """Starts another process if a run has waited for a long time and another process can help."""
         self._queue_check = None
         now = self._clock()
         self._stalled = self._stalled + 1 if before and self._returned == returned else 0
         if self._waiting and now - self._waiting[0].since >= _QUEUE_CHECK_S:
             used, wanted = processor_fractions(before, now - at)
-            # A starting process delays the others. If this check is late, the processor is too busy.
+            # A starting process delays other processes. If this check is late, the processor is too busy.
             is_waiting = wanted < _WORKING and not self._starting and now - at < 2 * _QUEUE_CHECK_S
             is_long = self._stalled > 0 and (used > _WORKING or self._stalled >= _STALLS)
             if is_waiting or is_long:
@@ -288,7 +288,7 @@ class Pool:
             return
         can_wait = self._can_wait()
         # The first process writes the code cache, so that later processes start in half the time. Simultaneous
-        # processes would also have to compile the code.
+        # processes also have to compile the code.
         at_once = 1 if can_wait or not self.started else self._max_starting
         needed = 0 if self._reuse else len(self._waiting)
         wanted = self._target + needed - len(self._lent) - len(self._ready) - len(self._starting)

@@ -176,7 +176,7 @@ class ProcessHost:
         self._order("kill", process)
 
     def lower(self, process: Process, *, aside: bool) -> None:
-        """Lowers the priority of a process below that of others.
+        """Lowers the priority of a process below the priority of other processes.
 
         Args:
             process: Process whose priority to lower.

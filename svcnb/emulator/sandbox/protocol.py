@@ -80,11 +80,12 @@ class FetchResponse(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """Periodic check whether an account can still pay for a run.
+    """Periodic check of whether an account can still pay for a run.
 
     Attributes:
         every_s: Seconds between two checks.
-        lasts: Function that receives the elapsed seconds of the run. If it returns False, the engine stops the run.
+        lasts: Coroutine function that receives the elapsed seconds of the run. If the function returns False, the
+            engine stops the run.
     """
 
     every_s: float
@@ -113,19 +114,19 @@ class Host(Protocol):
         ...
 
     async def get_private_key(self, pkp_id: str) -> str:
-        """Returns a wallet's private key, ``0x`` and 64 hex digits."""
+        """Returns a wallet's private key as ``0x`` and 64 hex digits."""
         ...
 
     async def get_action_private_key(self) -> str:
-        """Returns the running action's own private key."""
+        """Returns the running action's own private key as ``0x`` and 64 hex digits."""
         ...
 
     async def get_action_public_key(self, ipfs_id: str) -> str:
-        """Returns the compressed public key of any action, ``0x`` and 66 hex digits."""
+        """Returns the compressed public key of any action as ``0x`` and 66 hex digits."""
         ...
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """Returns the address of any action, in lowercase."""
+        """Returns the address of any action, in lowercase with the prefix 0x."""
         ...
 
     async def encrypt(self, pkp_id: str, message: str) -> str:
@@ -165,10 +166,11 @@ class Outcome(NamedTuple):
     Attributes:
         ok: Whether ``main`` completed without an error.
         response: Value for the response (docs/service/runtime.md#response), or None if ``ok`` is False.
-        logs: Console output. Failed runs also record it, but only responses of successful runs contain it.
+        logs: Console output of the run. Failed runs also have console output, but only responses of successful runs
+            contain it.
         error: Message for the 500 response, without its common prefix.
         error_kind: Kind of failure. ``host`` is a failure of the service, and ``unsupported`` is an operation that the
-            engine does not support. All others are failures of the action.
+            engine does not support. All other kinds are failures of the action.
         trace: Timeline of the run.
         elapsed_s: Wall-clock time of the run in seconds, without the time in the queue.
     """
@@ -193,6 +195,7 @@ class EngineState:
         waiting: Number of executions in the queue.
         started: Number of processes started so far.
         available: Whether the engine accepts runs.
+        details: Additional data. For the engine ``auto``, it contains the status of both engines by name.
     """
 
     name: str

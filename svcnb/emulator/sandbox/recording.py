@@ -42,7 +42,7 @@ class Recording:
 
     Args:
         path: Path of the file.
-        must_exist: Whether a missing file is an error (replay) or an empty recording (record).
+        must_exist: True if a missing file is an error (replay), False if it is an empty recording (record).
 
     Raises:
         RecordingError: The file is missing, too large, not a recording, or has a different version.
@@ -88,7 +88,10 @@ class Recording:
             raise RecordingError(f"the file {path} is not a recording ({error}): use the path of a recording") from None
 
     def replay(self, request: FetchRequest) -> FetchResponse | None:
-        """Returns the next recorded response to a request, or None. Repeats the last response."""
+        """Returns the next recorded response to a request, or None if there is none.
+
+        After the last recorded response, further calls return the last response again.
+        """
         key = _key(request)
         answers = self._answers.get(key)
         if not answers:
@@ -139,7 +142,7 @@ class Recording:
 
 
 def _read(path: Path) -> str:
-    # Do not open a pipe, because the call would wait for a writer.
+    # Do not open a pipe, because the call waits for a writer.
     if not stat.S_ISREG(path.stat().st_mode):
         raise RecordingError(f"the recording {path} is not a regular file: use the path of a file")
     with path.open("rb") as file:

@@ -15,7 +15,7 @@ _PART_FOR_NEWCOMERS = 8
 
 
 class Shares:
-    """Recent process time of each account, in seconds. The value of past use halves every two seconds.
+    """Recent process time of each account, in seconds. The recorded time halves every two seconds.
 
     Args:
         clock: Monotonic clock that returns seconds.
@@ -64,9 +64,9 @@ class Shares:
 
 
 def slots(count: int) -> FairLimit:
-    """Returns the slots for runs. The account with the fewest slots receives the next one.
+    """Returns the slots for runs. The account with the fewest slots receives the next slot.
 
-    With four or more slots, one account can have at most three quarters of them. With eight or more, an eighth is
+    One account can use all slots except a quarter of them (rounded down). An eighth of the slots (rounded down) is
     reserved for accounts without a slot.
 
     Args:

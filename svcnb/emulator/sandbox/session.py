@@ -58,8 +58,8 @@ class Session:
         host: Host that executes operations.
         limits: Limits of the run.
         trace: Timeline that records the events.
-        busy_ms: Processor time in milliseconds after which the isolate should stop, so that another engine can repeat
-            the run. 0 means no limit.
+        busy_ms: Processor time in milliseconds after which the isolate stops the run, so that another engine can repeat
+            it. 0 means no limit.
         grace_s: Seconds after the deadline in which the isolate can still end the run normally.
         alone: Whether the isolate executes only this run, so that its peak memory belongs to this run.
     """
@@ -115,7 +115,7 @@ class Session:
         self._isolate.begin(job, self._receive, self._lost)
 
     async def end(self, waited_s: float = 0.0) -> Outcome:
-        """Waits for the end of the run. The caller must close the isolate afterwards.
+        """Waits for the end of the run. Afterwards, the caller must close the isolate or return it to its pool.
 
         Args:
             waited_s: Time in the queue in seconds, for the trace.
@@ -288,7 +288,7 @@ class Session:
                 # Cancel the task in the next iteration of the event loop, so that it has started. A host that repeats a
                 # run must record the call even after an immediate cancellation.
                 asyncio.get_running_loop().call_soon(task.cancel, ABORTED)
-                # The isolate's event loop ends only after a response to every call. It ignores a second response.
+                # The isolate's event loop ends only after a response to every call. Later responses have no effect.
                 self._isolate.write(pack({"id": call_id, "value": None}))
         else:
             call_id = int(body["id"])
@@ -336,7 +336,7 @@ class Session:
             self._do(_MEMORY_CHECK, self._fail_as_thrown(text))
 
     async def _fail_as_thrown(self, text: str) -> None:
-        """Checks the memory once more, because the run may have used all memory since the last check."""
+        """Checks the memory once more, because the run can have used all memory since the last check."""
         if self._exceeds_memory(await self._isolate.peak_growth_bytes()):
             self._fail("memory", memory_text(self._limits))
         else:
@@ -360,7 +360,7 @@ class Session:
             head = pack_head({"id": call_id, **answer}, len(answer_blob))
         self._isolate.write(head)
         if answer_blob:
-            # Do not copy the bytes, because a copy of a large response would block the event loop.
+            # Do not copy the bytes, because a copy of a large response blocks the event loop.
             self._isolate.write(answer_blob)
         if self._operations.holds:
             del answer_blob

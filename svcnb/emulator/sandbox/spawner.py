@@ -48,7 +48,7 @@ _LOWER = 10
 _LOWEST = 19
 _AGAIN_S = 0.1
 # One in this number of cores, but at least one, is reserved for work with a waiting caller. Priorities alone do not
-# keep a core free. The kernel interrupts a busy process only at the next tick, and threads that wake on the core of the
+# reserve a core. The kernel interrupts a busy process only at the next tick, and threads that wake on the core of the
 # process must wait.
 _PART_FOR_OTHERS = 4
 # After this number of processes, more are likely to follow, and a template process creates them.
@@ -286,8 +286,8 @@ class Spawner:
             command: list[str] = argv or setup["argv"]
             env: dict[str, str] = setup["env"]
             if argv is not None and setup["own_folder"]:
-                # Copies map the files of the template, but do not have its locks. A process that opened these files
-                # after the end of the template would truncate them, which kills the copies.
+                # Copies map the files of the template, but do not have its locks. A process that opens these files
+                # after the end of the template truncates the files, which kills the copies.
                 env |= {setup["own_folder"]: f"{env[setup['own_folder']]}-{os.getpid()}"}
             os.execve(command[0], command, env)  # noqa: S606 - no shell is needed
         except BaseException as error:  # noqa: BLE001 - a forked child must never return to the parent's loop

@@ -66,7 +66,7 @@ class V8Engine(PooledEngine):
         ToolMissing: Deno or the bundle is not installed.
     """
 
-    # Most runs are shorter. A longer run must not delay the start of others, especially if it is a busy loop.
+    # Most runs take less time. A longer run, especially a busy loop, must not delay the start of other runs.
     _brief_s = 0.05
 
     def __init__(

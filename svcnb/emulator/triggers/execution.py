@@ -44,11 +44,11 @@ class RunCall:
         return f"RunCall(run_id={self.run_id!r})"
 
     def headers(self) -> dict[str, str]:
-        """Request headers."""
+        """Returns the request headers."""
         return {"content-type": "application/json", "x-api-key": self.usage_key, "x-correlation-id": self.run_id}
 
     def body(self) -> bytes:
-        """Request body."""
+        """Returns the request body as JSON."""
         return json.dumps({"code": self.code, "js_params": self.params}).encode()
 
 
@@ -74,7 +74,7 @@ class InProcess:
     """
 
     app: ASGIApp
-    """The application with all its middleware, or None before its construction."""
+    """The application with all its middleware. `svcnb.emulator.triggers.service.Triggers.attach` sets it."""
 
     def __init__(self, run_path: str, timeout_s: float | None) -> None:
         self._path = _API + run_path
@@ -144,8 +144,8 @@ class OverHttp:
     Args:
         base_url: Base URL of the service, without ``/core/v1``.
         run_path: Path of the execution endpoint below the API prefix.
-        timeout_s: Seconds after which an attempt fails. The other service may still be running the action, so the
-            executor does not repeat the attempt.
+        timeout_s: Seconds after which an attempt fails. The other service can still be running the action, so the
+            queue does not repeat the attempt.
     """
 
     def __init__(self, base_url: str, run_path: str, timeout_s: float) -> None:
@@ -198,5 +198,6 @@ async def _parsed(data: bytes) -> Any:
 
 
 def _header(value: str) -> bytes:
-    # A stored key can be any string. If a header cannot contain it, send an unknown key, which causes a 401 response.
+    # A stored key can be any string. If a header cannot contain the key, send a changed key. The service then responds
+    # with status 401.
     return value.encode("latin-1", "replace").replace(b"\r", b"?").replace(b"\n", b"?")

@@ -130,7 +130,7 @@ class Identity:
 
         Args:
             challenge: Challenge of the token, 43 characters of base64url.
-            label: Name of the token that the user chose.
+            label: Name that the user chose for the token.
             email: The user whose triggers the token can use.
 
         Raises:

@@ -89,8 +89,8 @@ class RunQueues:
         execution: Executor that sends the requests of runs.
         encryption: Encryption that decrypts usage keys.
         policy: Rules for retries.
-        workers: Maximum number of concurrent executions of all triggers. None means one for each trigger. If there are
-            four or more, one owner can use at most three quarters of them.
+        workers: Maximum number of concurrent executions of all triggers. None means one execution for each trigger. One
+            owner can use all workers except a quarter of them (rounded down).
         kept_runs: Maximum number of ended runs to keep per trigger.
     """
 
@@ -268,7 +268,7 @@ class RunQueues:
         trigger = find_trigger(connection, trigger_id)
         if trigger is None or not trigger.enabled:
             return None
-        # Ignore a time beyond the longest delay. It exists after a user has set the clock back.
+        # Ignore a time beyond the longest delay, which can exist after a user has set the clock back.
         if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
             return _Waiting(run.next_attempt_at, since=now)
         return _Claimed(claim(connection, run), trigger)
@@ -351,6 +351,8 @@ def _params_of(trigger: TriggerRecord, run: RunRecord) -> dict[str, Any]:
 
 def params(defaults: Any, given: Any) -> dict[str, Any]:
     """Returns the action's input, which is the run's input merged into the default params at the top level.
+
+    An input that is not a JSON object becomes the field ``event`` of the action's input.
 
     Source: docs/service/triggers.md#runs-of-a-trigger.
     """

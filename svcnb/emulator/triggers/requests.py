@@ -167,7 +167,7 @@ def read(model: type[BaseModel], value: Any) -> Any:
 
 
 def whole(name: str, text: str | None, default: int, lowest: int, highest: int) -> int:
-    """Returns an integer from a query string, limited to its range.
+    """Returns an integer from a query string, clamped to its range.
 
     Raises:
         Refused: 422 if the value is not an integer.

@@ -35,7 +35,7 @@ class ChainEventConfig:
 
     Attributes:
         chain: Name of the chain.
-        address: Address of the contract, in lowercase.
+        address: Address of the contract, in lowercase with the prefix 0x.
         event: The parsed signature.
         signature: The signature as configured.
         topics: topic0 and the topic filters, in the format of ``eth_getLogs``.
@@ -56,7 +56,7 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
     Args:
         name: Name of the trigger, which must not be blank.
         action_code: Source of the action, which must not be blank.
-        usage_api_key: Usage key, which must not be blank. None keeps the stored key.
+        usage_api_key: Usage key, which must not be blank. None means that the stored key does not change.
         default_params: Default parameters, which must be a JSON object.
         config: Settings of the kind of trigger, which must be a JSON object.
 

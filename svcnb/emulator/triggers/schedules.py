@@ -47,7 +47,7 @@ class Schedules(Scanner):
         admitted = [await self._admit(trigger, scan) for trigger in triggers if due[trigger.id] <= scan]
         self._next_look = scan + self._interval_s
         if not any(admitted):
-            # All queues are full, so more scans within a clock jump would have the same result.
+            # All queues are full, so more scans within a clock jump have no effect.
             self._next_look = max(self._next_look, self._last_scan_until(now) + self._interval_s)
 
     def _scan_for(self, due: float) -> float:

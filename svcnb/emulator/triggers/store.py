@@ -31,7 +31,7 @@ def rfc3339(moment: float | None) -> str | None:
 
 @dataclass(frozen=True)
 class TriggerRecord:
-    """Row of ``triggers``. JSON columns are text."""
+    """Row of the table ``triggers``. JSON columns contain JSON text."""
 
     seq: int
     id: str
@@ -66,7 +66,7 @@ class TriggerRecord:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """Row of ``trigger_runs``. JSON columns are text."""
+    """Row of the table ``trigger_runs``. JSON columns contain JSON text."""
 
     seq: int
     id: str
@@ -159,7 +159,8 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
         connection: Connection inside a transaction.
         trigger_id: Id of the trigger.
         keep: Maximum number of ended runs to keep.
-        before: Time in Unix seconds. The function keeps runs that started later, because the rate limit counts them.
+        before: Time in Unix seconds. The function does not delete runs that started later, because the rate limit
+            counts them.
     """
     connection.run(
         """
@@ -177,12 +178,12 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
 
 
 def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
-    """Deletes the inputs and responses of the oldest ended runs of a trigger's owner, but keeps the runs.
+    """Deletes the inputs and responses of the oldest ended runs of a trigger's owner, but not the runs.
 
     Args:
         connection: Connection inside a transaction.
         trigger_id: One of the owner's triggers.
-        most: Maximum total length of inputs and responses, in characters. The function keeps the newest.
+        most: Maximum total length of inputs and responses, in characters. The function does not delete the newest.
     """
     connection.run(
         """

@@ -26,8 +26,8 @@ Table(
 )
 
 # The last three columns are positions of the scanners. `watermark` is the last tick with a run, or the initial time.
-# `next_block` is the next block to read. `last_block_hash` is the hash of the block before it, and reveals a
-# reorganisation.
+# `next_block` is the next block to read. `last_block_hash` is the hash of the block before `next_block`. If this hash
+# changes, the scanner detects a reorganisation.
 Table(
     "triggers",
     """

@@ -93,8 +93,8 @@ def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary)
 def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> dict[str, Any]:
     """Returns the input of a webhook run.
 
-    A body that is not JSON becomes text, regardless of its content type, because senders test an address with an empty
-    body.
+    The field ``event`` contains the parsed body only if the content type is JSON and the body is valid JSON. Otherwise,
+    the field contains the body as text, because senders test an address with an empty body.
 
     Args:
         body: The body as bytes.
