@@ -288,8 +288,7 @@ class Session:
                 # Cancel the task in the next iteration of the event loop, so that it has started. A host that repeats a
                 # run must record the call even after an immediate cancellation.
                 asyncio.get_running_loop().call_soon(task.cancel, ABORTED)
-                # The isolate's event loop ends only after a response to every call. The isolate ignores a second
-                # response.
+                # The isolate's event loop ends only after a response to every call. Later responses have no effect.
                 self._isolate.write(pack({"id": call_id, "value": None}))
         else:
             call_id = int(body["id"])
