@@ -17,8 +17,8 @@ from svcnb.cli._output import examples, output_options, show
 def command(recipe: str | None, folder: Path | None, *, listed: bool, as_json: bool) -> None:
     """Create a project from a recipe.
 
-    The project contains an action, a contract, tests, a plan of the account, a CI workflow and a README. The command
-    does not overwrite existing files.
+    The project contains an action, tests, a plan of the account, a CI workflow and a README. Most projects also contain
+    a contract. The command does not overwrite existing files.
     """
     from svcnb.toolkit.cookbook import create_project, recipes
 

@@ -43,13 +43,13 @@ class _Clock:
 
 
 class SyncTransport:
-    """Synchronous transport with keep-alive connections. It is thread-safe.
+    """Synchronous transport with keep-alive connections. Several threads can use one transport.
 
     Args:
         base_url: Address of most requests. This address determines whether the client uses TLS and a proxy.
         transport: Transport object of the HTTP library, for tests.
         client: The user's own client, whose limits, proxies, certificates and hooks apply. The transport does not close
-            it.
+            this client.
 
     Raises:
         InvalidType: ``client`` is not an `httpx.Client`.
@@ -176,7 +176,7 @@ def _options(base_url: str) -> dict[str, Any]:
     return {
         "limits": _LIMITS,
         # Loading all CA certificates takes longer than a hundred calls, and plain HTTP needs none. An empty context
-        # trusts no certificate, so it does not make a later https address less secure.
+        # trusts no certificate, so the context does not make a later https address less secure.
         "verify": True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         # A proxy from the environment cannot reach the loopback address of this machine.
         "trust_env": not is_loopback(parts.hostname or ""),

@@ -120,7 +120,7 @@ class _Results(Sequence[Outcome]):
         """Returns a pandas DataFrame with one row for each completed run, in the order of the parameters.
 
         Raises:
-            ExtraMissing: pandas is not installed. The hint names the extra that installs it.
+            ExtraMissing: pandas is not installed. The hint names the extra that installs pandas.
         """
         pd = pandas()
         columns = ["params", "ok", "response", "logs", "error", "elapsed", "cost_cents", "request_id"]

@@ -77,7 +77,7 @@ class Work:
 
     Args:
         params: Parameters of all runs.
-        file: File with earlier outcomes, which also stores new outcomes. None keeps them only in memory.
+        file: File with earlier outcomes, which also stores new outcomes. None keeps the outcomes only in memory.
         pace: Rate controller of the batch.
     """
 

@@ -101,7 +101,7 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
     """Reads the key's permissions, and explains which permission the call needs. This call is free.
 
     Args:
-        config: Settings with the rejected key. Any key can read its account.
+        config: Settings with the rejected key. Any key can read the data of its account.
         call: The call.
         clock_skew: Number of seconds by which the service's clock is ahead of this machine's.
     """

@@ -29,7 +29,7 @@ class Call(Generic[T]):
             ``//`` is relative to the root of the server.
         parse: Function that creates the result from the decoded JSON body and the headers of the response.
         body: JSON body, or None for no body. The body can contain a credential, so displays never show it.
-        query: Query parameters. Displays never show them.
+        query: Query parameters. Displays never show query parameters.
         key: Whether to send the configured key.
         control: Whether to send the token of the emulator's control plane, if there is one.
         repeatable: Whether the client may retry the call although the first request may have arrived.
@@ -61,7 +61,16 @@ class Call(Generic[T]):
 class Request:
     """HTTP request, ready to send.
 
-    The representation shows only the method, because all other parts can contain a credential.
+    The result of ``repr`` contains only the method and the timeouts, because all other fields can contain a credential.
+
+    Attributes:
+        method: HTTP method.
+        url: Complete address.
+        headers: All headers, including the key.
+        content: Body, or None for no body.
+        connect_timeout: Timeout for establishing a connection, in seconds.
+        timeout: Timeout for the response, in seconds.
+        shown_path: Path for logs. Empty if the path can contain a secret.
     """
 
     method: str
@@ -101,14 +110,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Pause:
-    """Step that waits for a number of seconds."""
+    """Step that waits for ``seconds`` seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Notice:
-    """Step that notifies the ``on_run`` listeners about an execution."""
+    """Step that passes the `RunRecord` of an execution to the listeners of ``on_run``."""
 
     record: object
 
@@ -159,7 +168,7 @@ class Act:
 
     Attributes:
         do: Function that performs the operation.
-        do_async: Function that performs it without blocking. If None, the asynchronous client calls ``do``.
+        do_async: Function that performs the operation without blocking. If None, the asynchronous client calls ``do``.
     """
 
     do: Callable[[], object]
@@ -188,7 +197,8 @@ def now() -> Flow[tuple[float, float]]:
 def later(flow: Callable[[], Flow[Any]]) -> Flow[Callable[[], Any]]:
     """Returns a function that runs another flow.
 
-    In the asynchronous client, the function returns an awaitable. In the synchronous client, it returns the value.
+    In the asynchronous client, the function returns an awaitable. In the synchronous client, the function returns the
+    value.
     """
     return cast("Callable[[], Any]", (yield Later(flow)))
 

@@ -53,8 +53,8 @@ T = TypeVar("T")
 class Client(ClientSettings[SyncSession]):
     """Synchronous client of the service. Several threads can use one client.
 
-    Connections stay open between calls. They close after ``close()``, at the end of a ``with`` block, or when the last
-    client that uses them is deleted.
+    Connections stay open between calls. They close after ``close()``, at the end of a ``with`` block, or when Python
+    deletes the last client that uses the connections.
 
     The client reads each setting from the first of these sources that contains it: argument, selected profile,
     environment, configuration file (`svcnb.client.config`).
@@ -238,7 +238,7 @@ class Client(ClientSettings[SyncSession]):
             progress: Whether to show a progress bar. None shows a bar in terminals and notebooks, if tqdm is installed.
             resume: File in which the client stores every result immediately. A repeated call reads the results from
                 this file.
-            executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. Its workers
+            executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. The workers
                 receive the key. None executes the runs in this process.
 
         Raises:
@@ -255,9 +255,9 @@ class Client(ClientSettings[SyncSession]):
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
         """Explains why a key can run an action with a wallet, or which permission is missing. This call is free.
 
-        If a permission is missing, the result contains the code that grants it. The client uses its own key only to
-        read, so any key of the account works. The result shows the account's current settings. A new permission can
-        take a few seconds to take effect.
+        If a permission is missing, the result contains the code that grants the permission. The client uses its own key
+        only to read, so any key of the account works. The result shows the account's current settings. A new permission
+        can take a few seconds to take effect.
 
         Args:
             key: A usage key, its text or its hash, or an account. None selects the client's own key.

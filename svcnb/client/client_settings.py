@@ -151,7 +151,10 @@ def optioned(
     correlation_id: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Config:
-    """Returns settings with the given changes. The arguments are the same as for `Client.with_options`."""
+    """Returns settings with the changes that the arguments describe.
+
+    The arguments are the same as for `Client.with_options`.
+    """
     changes: dict[str, Any] = {}
     if isinstance(timeout, Timeouts):
         changes["timeouts"] = timeout

@@ -101,7 +101,7 @@ class Config:
         correlation_id: Id that the client sends with every call and that the service returns, or None.
         history: File that records runs. ``off`` disables the record, and None selects the default path.
         headers: Headers of every request to the service, for example for a gateway. Displays never show
-            them.
+            the headers.
         wallet_auth: Provider of the header that authenticates a wallet instead of a key at the billing endpoints, or
             None.
     """
@@ -318,7 +318,9 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
 
 
 def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
-    """Reads a configuration file, and returns its settings, with those of each profile under ``profiles``.
+    """Reads a configuration file, and returns its settings.
+
+    The member ``profiles`` contains the settings of each profile.
 
     Args:
         path: Path of the file.

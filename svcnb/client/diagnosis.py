@@ -61,7 +61,7 @@ class _Found:
 
 
 def diagnose(snapshot: PermissionSnapshot) -> Explanation:
-    """Returns the links between key, action and wallet, the missing link, and the calls that add it."""
+    """Returns the links between key, action and wallet, the missing link, and the calls that add this link."""
     found = _Diagnosis(snapshot).find()
     # An owner's writes to the contract cost gas and no credit (docs/service/billing.md#prices).
     price = MANAGEMENT_COST_CENTS if snapshot.subject == "svc" else 0

@@ -57,7 +57,7 @@ class Explicable(SvcnbError):
     clock_skew: float = 0.0
 
     def explain(self) -> Any:
-        """Reads the account, and explains which permission is missing and how to grant it.
+        """Reads the account, and explains which permission is missing and how to grant this permission.
 
         This call is free. After an asynchronous call, await the result.
 
@@ -83,7 +83,9 @@ class ConfigError(SvcnbError):
 
 
 class NotConfirmed(SvcnbError):
-    """The caller requested an irreversible operation without ``confirm=True``. The client did not execute it.
+    """The caller requested an irreversible operation without ``confirm=True``.
+
+    The client did not execute the operation.
 
     Attributes:
         consequences: The consequences of the operation, each in one or two sentences.
@@ -163,7 +165,8 @@ class ActionError(Explicable):
             unknown.
         column: Number of the column in this line. None if unknown.
         stack: Lines of the stack trace.
-        logs: Console output, if a recorder saved it. The service itself deletes the output of failed runs.
+        logs: Console output, if a recorder saved the output. Otherwise, an empty string. The service itself deletes the
+            output of failed runs.
         cid: CID of the action.
         status: HTTP status.
         request_id: Id that the service assigned to the request.
@@ -221,7 +224,7 @@ class ServiceError(SvcnbError):
         status: HTTP status.
         code: Error code of the service, for example ``forbidden``. If the body contains no code, this is the default
             code for the status.
-        request_id: Id of the request, with which the operators of the service can find it.
+        request_id: Id of the request. The operators of the service can find the request by this id.
         fix: Advice from the service, or an empty string.
         docs_url: Documentation page that the service links, or an empty string.
         structured: Whether the response body is a JSON object, as in errors of authentication, billing, routing and

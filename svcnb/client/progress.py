@@ -13,7 +13,7 @@ MIN_STEPS: Final = 2
 
 
 class Bar:
-    """Progress bar, which may be invisible.
+    """Progress bar, or an object with the same methods that shows nothing.
 
     Args:
         shown: Progress bar of tqdm, or None.
@@ -41,7 +41,7 @@ def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Ite
     Args:
         total: Total number of steps.
         done: Number of steps that are already completed.
-        wanted: Whether to show the bar. None shows it in a terminal or a notebook.
+        wanted: Whether to show the bar. None shows the bar in a terminal or a notebook.
         unit: Name of one step, for example ``run``.
 
     Raises:

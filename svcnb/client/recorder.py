@@ -123,7 +123,7 @@ def _enable_write_ahead_log(connection: sqlite3.Connection, timeout_s: float) ->
 
 
 class Recorder:
-    """Listener of ``on_run`` that records every run. It is thread-safe.
+    """Listener of ``on_run`` that records every run. Several threads can use one recorder.
 
     If the file is not writable, runs stay in memory until the next run, or until `close`.
 
@@ -264,7 +264,7 @@ def storable(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def stored(value: Any) -> str:
-    """Returns a value as JSON text without secrets, truncated if it is long."""
+    """Returns a value as JSON text without secrets. The function truncates long text."""
     try:
         text = json.dumps(strip(value), ensure_ascii=False, separators=(",", ":"), default=str)
     except (ValueError, TypeError, RecursionError):

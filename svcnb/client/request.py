@@ -107,7 +107,7 @@ def build(call: Call[Any], config: Config) -> Request:
 
 
 def _headers(call: Call[Any], config: Config) -> dict[str, str]:
-    # Send additional headers of the user only to the service. They never replace headers of the protocol.
+    # Send additional headers of the user only to the service. Such headers never replace headers of the protocol.
     headers = dict(config.headers) if call.base in (None, config.base_url) else {}
     headers |= {"Accept": "application/json"}
     if call.key and config.api_key:

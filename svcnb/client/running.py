@@ -120,7 +120,7 @@ class _Attempt(NamedTuple):
 
 
 def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[_Attempt]:
-    """Sends the call, and repeats it while permissions are missing and the requested time has not passed."""
+    """Sends the call, and repeats the call while permissions are missing and the requested time has not passed."""
     begun, _ = yield from now()
     wait = FIRST_POLL_S
     while True:
@@ -168,8 +168,8 @@ def merge(params: object, named: Mapping[str, object]) -> object:
     """Returns the argument of ``main``: the given value, or the named values as one object.
 
     Raises:
-        InvalidArgument: The caller passed both, and the value is not an object, so it cannot be merged with the named
-            values.
+        InvalidArgument: The caller passed both, and the value is not an object. Only an object can be merged with the
+            named values.
     """
     if not named:
         return params

@@ -49,7 +49,7 @@ class Secret:
         object.__setattr__(self, "_value", value)
 
     def reveal(self) -> str:
-        """Returns the secret string itself. Do not print it or write it to a file."""
+        """Returns the secret string itself. Do not print this string or write it to a file."""
         return self._value
 
     def __setattr__(self, name: str, value: object) -> NoReturn:

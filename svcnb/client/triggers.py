@@ -1,7 +1,7 @@
 """`TriggersClient`: client of the triggers service, which runs actions automatically.
 
-The triggers service is separate and has its own tokens. A client creates a token, and a user approves it once in a
-browser (`authorize`). Triggers run with a usage key, which the service stores and never returns.
+The triggers service is separate and has its own tokens. A client creates a token, and a user approves the token
+once in a browser (`authorize`). Triggers run with a usage key, which the service stores and never returns.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from svcnb.emulator.settings import Settings
 
 
 class Bootstrap:
-    """First components of a service. The service takes ownership of them. Call `stop` only if no service takes them.
+    """First components of a service. The service later stops them. Call `stop` only if no service uses them.
 
     Args:
         settings: The emulator's settings.
@@ -62,7 +62,7 @@ class Bootstrap:
             self.folder.release()
 
     async def stop(self) -> None:
-        """Stops a node that no service has taken, and releases the state folder. Repeated calls have no effect."""
+        """Stops a node that no service uses, and releases the state folder. Repeated calls have no effect."""
         if self.node is not None:
             await self.node.stop()
         self.release()

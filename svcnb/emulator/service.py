@@ -176,7 +176,7 @@ class Service:
             StartRefused: The chain does not start or does not respond.
         """
         try:
-            # The first run needs only one warm process. More processes would delay the start of the chain.
+            # The first run needs only one warm process. More processes delay the start of the chain.
             await self.engine.prepare()
             await self.chain.start(self._bootstrap.node)
             await self.engine.start()
@@ -238,7 +238,7 @@ class Service:
         """Returns the triggers service. The first call creates it and loads its modules in a thread."""
         if self._triggers is None:
             make = await in_thread(_load_triggers)
-            if self._triggers is None:  # another call may already have created it
+            if self._triggers is None:  # another call can have created it in the meantime
                 self._triggers = self._make_triggers(make)
         return self._triggers
 

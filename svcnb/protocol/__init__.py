@@ -1,1 +1,4 @@
-"""Names, limits, models and pure functions that the client and the emulator share. They perform no input or output."""
+"""Names, limits, models and pure functions that the client and the emulator share.
+
+The functions perform no input or output.
+"""

@@ -28,7 +28,7 @@ class Action:
     """The source of an action, with its CID and hash.
 
     Two actions are equal if their sources are equal. The name and the description are only for display. Values in the
-    source are trustworthy. Values in ``js_params`` come from the caller, so the action must check them.
+    source are trustworthy. Values in ``js_params`` come from the caller, so the action must check these values.
 
     Args:
         source: JavaScript that defines ``main``. Every character is part of the CID, including trailing whitespace.
@@ -111,14 +111,14 @@ class Action:
 
         The derived source starts with the unchanged bytes of the audited template. Each constant results in a different
         CID, and therefore in a different key. The action declares the constant after all other code. Functions of the
-        template can therefore use it, but statements that run while the source loads cannot.
+        template can therefore use the constant, but statements that run while the source loads cannot.
 
         Args:
             constant: Value that consists of strings, numbers, booleans, None, lists and dictionaries. Equal constants
                 produce equal CIDs. The order of the members has no effect.
             name: The JavaScript identifier that the template reads.
-            protocol_version: Version of the constant's format, stored with the constant. Increase it when a new
-                template interprets its constant differently. An object gets the member ``protocolVersion``. For any
+            protocol_version: Version of the constant's format, stored with the constant. Increase the version when a
+                new template interprets its constant differently. An object gets the member ``protocolVersion``. For any
                 other constant, the source declares ``<name>_PROTOCOL_VERSION``.
             title: Name to show in lists. The default is the template's name.
             description: Description to show in lists. The default is the template's description.

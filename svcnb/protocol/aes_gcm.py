@@ -15,7 +15,7 @@ TAG_BYTES: Final = 16
 
 
 def load() -> None:
-    """Loads the library in advance. Otherwise, the first call would load it, which takes about 0.1 s."""
+    """Loads the library in advance. Otherwise, the first call would load the library, which takes about 0.1 s."""
     seal(bytes(KEY_BYTES), bytes(NONCE_BYTES), b"")  # importing the package does not load its modules
 
 

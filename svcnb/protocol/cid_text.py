@@ -158,7 +158,7 @@ def to_v0(text: str) -> str:
 
     Raises:
         InvalidType: ``text`` is not a string.
-        MalformedCid: ``text`` is not a CID, or version 0 cannot express it. An example is the CID of a raw leaf.
+        MalformedCid: ``text`` is not a CID, or version 0 cannot express the CID. An example is the CID of a raw leaf.
     """
     from multiformats import multibase
 

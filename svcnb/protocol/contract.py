@@ -1,7 +1,7 @@
 """Interface of the AccountConfig contract: functions, events, errors, and their encoding.
 
-The data is in ``account_config.json``, which `svcnb.emulator.chain.compile` writes. The module reads it on first use.
-This module does not access a chain. The methods take the encoder as an argument. The client uses eth-abi, and the
+The data is in ``account_config.json``, which `svcnb.emulator.chain.compile` writes. The module reads the file on first
+use. This module does not access a chain. The methods take the encoder as an argument. The client uses eth-abi, and the
 emulator uses its own encoder, which imports faster.
 
 Source: docs/service/contract.md#account-contract.
@@ -143,7 +143,7 @@ class Revert(NamedTuple):
 
 
 def abi() -> list[dict[str, Any]]:
-    """Returns the complete ABI in the compiler's format, for other libraries. Callers must not change it."""
+    """Returns the complete ABI in the compiler's format, for other libraries. Callers must not change the result."""
     found: list[dict[str, Any]] = _interface()["abi"]
     return found
 
@@ -219,7 +219,7 @@ def decode_revert(codec: Codec, data: bytes) -> Revert:
 
 
 def signature(entry: dict[str, Any]) -> str:
-    """Returns the name and the types of an ABI entry. This text determines its selector or topic."""
+    """Returns the name and the types of an ABI entry. The hash of this text is the selector or the topic."""
     return f"{entry['name']}({','.join(_types(entry['inputs']))})"
 
 

@@ -169,8 +169,8 @@ def require_secret(candidate: bytes) -> None:
     """Checks a private key.
 
     Raises:
-        ValueError: The bytes are not a private key. The message does not contain them, because a mistyped key reveals
-            most of the correct key.
+        ValueError: The bytes are not a private key. The message does not contain the bytes, because a mistyped key
+            reveals most of the correct key.
     """
     if not is_secret(candidate):
         raise ValueError(

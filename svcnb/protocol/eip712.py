@@ -1,7 +1,7 @@
 """EIP-712 digest of any flat envelope, with all intermediate results, for lessons and explanations of rejections.
 
 `svcnb.protocol.typed_data` is faster, but supports only the four canonical envelopes. This module hashes any envelope,
-including an invalid one. It can therefore show *why* a signature over a changed envelope does not match.
+including an invalid envelope. The module can therefore show *why* a signature over a changed envelope does not match.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class DigestParts:
 
 
 def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
-    """Hashes an envelope without checking it against the canonical shape.
+    """Hashes an envelope without checking the envelope against the canonical shape.
 
     Args:
         typed_data: Envelope with the members types, primaryType, domain and message. Fields have an atomic type, string

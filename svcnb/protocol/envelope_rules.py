@@ -116,7 +116,7 @@ def signature_bytes(signature: object) -> bytes:
     """Parses the signature of a received envelope.
 
     Args:
-        signature: Hex text, with or without ``0x``. The function ignores whitespace around it. The signature can be
+        signature: Hex text, with or without ``0x``. The function ignores surrounding whitespace. The signature can be
             empty, because some contract wallets accept an empty signature.
 
     Raises:

@@ -230,7 +230,7 @@ def hashed_cid(cid: str) -> str:
     """Returns the hash that identifies an action in the contract.
 
     Args:
-        cid: The raw CID as text, for example ``Qm…``. Like the service, the function does not check its syntax.
+        cid: The raw CID as text, for example ``Qm…``. Like the service, the function does not check the syntax.
 
     Returns:
         keccak256 of the UTF-8 bytes of the text, as ``0x`` and 64 lowercase hex digits.

@@ -92,7 +92,7 @@ MAX_FEE_HISTORY_BLOCKS: Final = 1_024
 MAX_FEE_HISTORY_PERCENTILES: Final = 100
 """Maximum number of percentiles of one eth_feeHistory request.
 
-Each must be between 0 and 100. The node does not respond to a request with a very large percentile."""
+Each percentile must be between 0 and 100. The node does not respond to a request with a very large percentile."""
 
 # --- triggers (docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors) -----------------------------
 SCHEDULE_SCAN_S: Final = 30
@@ -146,12 +146,12 @@ MAX_PENDING_OPERATION_BYTES: Final = 4 * 1024 * 1024
 MAX_OPERATION_BYTES: Final = 4 * 1024 * 1024
 """Maximum length of the arguments of one operation as JSON, in bytes. The engine rejects a longer call."""
 MAX_RESPONSE_DEPTH: Final = 128
-"""Maximum nesting depth of a response that the service parses. It returns a deeper response as a string."""
+"""Maximum nesting depth of a response that the service parses. The service returns a deeper response as a string."""
 MAX_MODULE_BYTES: Final = 10 * 1024 * 1024
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
 """Maximum total length of stored operations and results, in bytes.
 
-If a run with side effects exceeds it, the engine ``auto`` cannot repeat the run."""
+If a run with side effects exceeds this length, the engine ``auto`` cannot repeat the run."""
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
 """Maximum total length of the bodies in one recording, in bytes.
 
@@ -222,15 +222,19 @@ MAX_LEARNER_NAME_CHARS: Final = 200
 """Maximum length of a display name and of an e-mail address."""
 MAX_ROSTER_BYTES: Final = 1024 * 1024
 MAX_LEARNER_EMULATORS: Final = 64
-"""Maximum number of emulators of one learner. Above it, the workshop deletes the emulator with the earliest start."""
+"""Maximum number of emulators of one learner.
+
+Above this number, the workshop deletes the emulator with the earliest start.
+"""
 MAX_LEARNER_RUNNING: Final = 8
 """Maximum number of emulators of one learner that run at the same time.
 
-Above this number, the workshop stops the emulator with the earliest start. The next request starts it again."""
+Above this number, the workshop stops the emulator with the earliest start. The next request starts this emulator
+again."""
 LEARNER_IDLE_STOP_S: Final = 240.0
 """Time without a request after which a learner's emulator stops, in seconds. The next request restores its state."""
 MAX_LEARNER_REQUESTS: Final = 8
-"""Maximum number of pending requests of one learner. The server processes them one at a time."""
+"""Maximum number of pending requests of one learner. The server processes the requests one at a time."""
 MAX_WORKSHOP_CONNECTIONS: Final = 500
 MAX_WORKSHOP_HEAD_BYTES: Final = 64 * 1024
 MAX_WORKSHOP_BODY_BYTES: Final = 64 * 1024

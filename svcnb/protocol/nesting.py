@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 MAX_PARSED: Final = 900
-"""Maximum number of nesting levels that `parse` accepts. Python can parse them with its default limits."""
+"""Maximum number of nesting levels that `parse` accepts. Python can parse this depth with its default limits."""
 
 _BLOCK_BYTES: Final = 64 * 1024
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))

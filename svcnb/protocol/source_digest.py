@@ -22,7 +22,7 @@ from svcnb.protocol.limits import CID_CHUNK_BYTES
 from svcnb.protocol.unixfs import Node, Tree, leaf, leaves, parent
 
 Progress = Callable[[int], object]
-"""Progress function, which receives the number of bytes hashed so far. It runs on the caller's thread."""
+"""Progress function, which receives the number of bytes hashed so far. The function runs on the caller's thread."""
 
 _THREADED_BYTES: Final = 1024 * 1024  # below this size, starting threads takes longer than the time that they save
 _BATCH_BYTES: Final = 4 * CID_CHUNK_BYTES  # the largest task: large compared to the overhead, and still short
@@ -78,7 +78,7 @@ def of_path(path: os.PathLike[str], progress: Progress | None) -> bytes:
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - pathlib takes 4 ms to import
         before = os.fstat(file.fileno())
         if not stat.S_ISREG(before.st_mode) or before.st_size < _THREADED_BYTES:
-            # This includes files without a known size, such as those in /proc.
+            # This case includes files without a known size, such as those in /proc.
             return of_stream(file.readinto, progress)
         root = _of_file(file, before.st_size, progress)
         if os.fstat(file.fileno()).st_size != before.st_size:

@@ -1,11 +1,11 @@
 """Root hash of the block tree of a file in IPFS.
 
-IPFS splits a file into chunks of 256 KiB. It wraps each chunk in a UnixFS message inside a dag-pb node (a leaf). Every
-174 nodes get a parent that lists their hashes and sizes, until only a single root remains (the balanced layout). A file
-of one chunk consists of a single leaf.
+IPFS splits a file into chunks of 256 KiB. IPFS wraps each chunk in a UnixFS message inside a dag-pb node (a leaf).
+Every 174 nodes get a parent that lists their hashes and sizes, until only a single root remains (the balanced layout).
+A file of one chunk consists of a single leaf.
 
-For each node, the tree keeps only one hash and two sizes in memory, and deletes them as soon as the parent exists. A
-file of any size therefore needs only a few hundred entries.
+For each node, the tree keeps only one hash and two sizes in memory, and deletes these values as soon as the parent
+exists. A file of any size therefore needs only a few hundred entries.
 
 Source: docs/service/keys.md#content-identifiers; UnixFS and dag-pb specifications for the byte forms.
 """

@@ -160,5 +160,8 @@ class Vocabulary:
 
     @cached_property
     def processor_signature_header(self) -> str:
-        """Header with the processor's signature on its webhooks. The service passes it to actions, which verify it."""
+        """Header with the processor's signature on its webhooks.
+
+        The service passes this header to actions, which verify the signature.
+        """
         return f"{self.processor}-signature"

@@ -146,8 +146,8 @@ def _silence(data: AccountData, rows: Listing[ActionFigures], after: str, expect
     quiet, begin = timedelta(seconds=seconds(after)), data.period.previous.begin
     if data.period.end - begin < quiet:
         raise ValueError(
-            f"silent_after {after} is longer than the data, which cover two periods of {data.period.days:g} days: "
-            "use a longer period"
+            f"silent_after {after} is longer than the data, which covers two periods of {data.period.days:g} days: "
+            "pass a longer period, or a shorter silent_after"
         )
     text = f"no run for more than {after}"
     if expected is not None and not rows:

@@ -68,7 +68,7 @@ def clock_drift(svc: Client) -> Drift | None:
     if skew is None or abs(skew) <= CLOCK_SKEW_WARNING_S:
         return None
     ahead = "ahead of" if skew > 0 else "behind"
-    says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's"
+    says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's clock"
     return Drift(
         severity="suspect", route="GET /version", field="header.date", says=(f"{says}: correct the clock that is wrong")
     )

@@ -265,8 +265,8 @@ class History(Checked):
         given: list[Any] = list(rows)
         if wrong := [row for row in given if not isinstance(row, Mapping)]:
             raise InvalidType(
-                "invalid argument rows of History.add_service_runs: expected a list of mappings, got "
-                f"{type(wrong[0]).__name__}"
+                "invalid argument rows of History.add_service_runs: expected a list of mappings, got a list with "
+                f"an item of the type {type(wrong[0]).__name__}"
             )
         with closing(self._connect()) as connection:
             return add_served(connection, given, service)

@@ -258,11 +258,11 @@ def counts(context: Context) -> Iterator[Finding]:
         (requests, context.limits.max_fetch_count, "outbound requests", "outbound_requests"),
     ):
         if len(nodes) > most:
-            message = f"the source makes {len(nodes)} {what}, but one run can make {most}"
+            message = f"the source makes {len(nodes)} {what}, but one run can make at most {most}"
             yield context.find(nodes[most], "warning", f"too_many_{code}", message)
         for node in nodes:
             if _is_repeated(context, node):
-                message = f"{what} are made in a loop: one run can make {most}, and all later calls fail"
+                message = f"{what} are made in a loop: one run can make at most {most}, and all later calls fail"
                 hint = "Make the call once, before the loop, and store the result." if code == "key_operations" else ""
                 yield context.find(node, "warning", f"{code}_in_loop", message, hint)
 

@@ -133,8 +133,8 @@ class Permissions:
             # The service assigns numbers in order. If it has not assigned a number yet, a future group gets the number,
             # and the key then has access to this group.
             text = (
-                f"the key lists {describe_groups(dead)}, which do not exist: they were deleted, or the key will "
-                "have access when they are created"
+                f"the key lists groups that do not exist: {describe_groups(dead)}. If the account gets a new group "
+                "with such a number, the key has access to the new group"
             )
             yield _finding("note", "removed_groups", who, text)
         if key.may == "only read":

@@ -108,7 +108,9 @@ def load(folder: Path = FOLDER) -> list[Conversation]:
         try:
             found.append(Conversation(path.stem, content["needs"], content["source"], tuple(content["exchanges"])))
         except (TypeError, KeyError) as error:
-            raise ValueError(f"{path} is not a recorded conversation: {error!r} is missing") from None
+            raise ValueError(
+                f"{path} is not a recorded conversation: expected an object with needs, source and exchanges ({error})"
+            ) from None
     return sorted(found, key=lambda each: each.needs != "nothing")
 
 

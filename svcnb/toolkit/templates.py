@@ -194,8 +194,8 @@ class Templates(Checked):
         for other_name, other in release.derived.items():
             if shape(constant) != shape(other.constant):
                 raise InvalidArgument(
-                    f"the constant of {name!r} has the structure {_shown(constant)}, but that of {other_name!r} has "
-                    f"{_shown(other.constant)}",
+                    f"the constant of {name!r} has the structure {_shown(constant)}, but the constant of "
+                    f"{other_name!r} has the structure {_shown(other.constant)}",
                     hint="Use a different template version for a constant with a different structure.",
                 )
         try:

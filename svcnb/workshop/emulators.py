@@ -1,4 +1,4 @@
-"""Emulators of the learners. Each starts with the first connection, stops when idle, and has its own state folder.
+"""Emulators of the learners. An emulator starts with the first connection, stops when idle, and has a state folder.
 
 This process owns the listening sockets. A running emulator accepts the connections. If the emulator does not run, a
 thread of this process waits for the first connection and starts the emulator. The emulator then accepts the connection
@@ -118,7 +118,7 @@ class HostedEmulator:
         """Stops the emulator and deletes its state.
 
         Args:
-            settings: Settings of the next start. None keeps the current settings.
+            settings: Settings of the next start. None means the current settings.
         """
         with self.lock:
             self.stop()

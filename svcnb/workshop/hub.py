@@ -1,4 +1,4 @@
-"""JupyterHub configuration for workshops. Each learner who logs in gets the lessons and an emulator.
+"""JupyterHub configuration for workshops. Each learner who logs in receives the lessons and an emulator.
 
 In ``jupyterhub_config.py``::
 

@@ -91,7 +91,7 @@ class _Content(BaseModel):
 
 
 def clean(text: str, what: str = "name") -> str:
-    """Normalises a display name or an e-mail address: Unicode normal form C, without surrounding whitespace.
+    """Returns a display name or an e-mail address in Unicode normal form C, without surrounding whitespace.
 
     Args:
         text: Text to normalise.
@@ -160,7 +160,7 @@ class Roster:
 
         Args:
             name: Display name or identifier.
-            email: E-mail address. It distinguishes two learners with the same name.
+            email: E-mail address, which distinguishes two learners with the same name.
 
         Raises:
             InvalidArgument: The name or the address is too long or contains a control character.

@@ -54,13 +54,13 @@ class Order(BaseModel):
 
 
 class Unlock(BaseModel):
-    """Body of the command that unlocks solutions."""
+    """Body of the command that unlocks solutions, with the numbers of the lessons. An empty list means all lessons."""
 
     lessons: list[int] = Field(default_factory=list, max_length=100)
 
 
 class LessonStart(BaseModel):
-    """Body of the request that the first cell of a lesson sends."""
+    """Body of the request that the first cell of a lesson sends. `Workshop.start_lesson` describes the fields."""
 
     settings: dict[str, bool | int | float | str] = Field(default_factory=dict, max_length=20)
     notebook: str = Field("", max_length=4_096)
@@ -218,7 +218,8 @@ class WorkshopServer:
             order = Order.model_validate_json(await _body(request) or b"{}")
             return JSONResponse(await run_in_threadpool(self._do, name, verb, order))
         except ValidationError as error:
-            raise _Refused(UNPROCESSABLE, str(error).partition("\n")[0], "Send {} or an object with a label.") from None
+            message = f"The request is invalid: {_problem(error)}."
+            raise _Refused(UNPROCESSABLE, message, 'Send {} or an object, for example {"label": "start"}.') from None
         except InvalidArgument as error:
             raise _Refused(NOT_FOUND, error.message, error.hint) from None
         except SvcnbError as error:
@@ -305,10 +306,8 @@ class WorkshopServer:
             async with self._turn(learner):
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
-            text = str(error).partition("\n")[0]
-            raise _Refused(
-                UNPROCESSABLE, f"The result of the exercise is invalid: {text}.", "Send the fields exercise and right."
-            ) from None
+            message = f"The result of the exercise is invalid: {_problem(error)}."
+            raise _Refused(UNPROCESSABLE, message, "Send the fields exercise and right.") from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
@@ -335,12 +334,8 @@ class WorkshopServer:
                 # Starts run in separate threads, so that the board and the results do not wait for them.
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
-            text = str(error).partition("\n")[0]
-            raise _Refused(
-                UNPROCESSABLE,
-                f"The lesson cannot start with this request: {text}.",
-                "Send the fields settings and notebook.",
-            ) from None
+            message = f"The lesson cannot start with this request: {_problem(error)}."
+            raise _Refused(UNPROCESSABLE, message, "Send the fields settings and notebook.") from None
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except SvcnbError as error:
@@ -372,6 +367,13 @@ async def _fail(_request: Request, _error: Exception) -> Response:
 def _starts() -> ThreadPoolExecutor:
     # More simultaneous starts only delay each other.
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
+
+
+def _problem(error: ValidationError | InvalidArgument) -> str:
+    if isinstance(error, InvalidArgument):
+        return error.message
+    first = error.errors(include_url=False, include_context=False)[0]
+    return ": ".join([".".join(map(str, first["loc"])), first["msg"]]).removeprefix(": ")
 
 
 def _is(given: str, secret: str) -> bool:

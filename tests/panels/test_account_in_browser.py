@@ -120,7 +120,7 @@ def test_an_account_is_converted_in_two_steps(created, owner, emulator):
     assert created.value("svcnb.Client().with_key(panel.client.config.api_key).accounts.exists()") is True
     panel.get_by_role("button", name="Convert to ChainSecured …").click()
     panel.get_by_role("button", name="Convert permanently").click()
-    panel.get_by_role("row", name="Mode ChainSecured: a wallet owns it").wait_for()
+    panel.get_by_role("row", name="Mode ChainSecured: a wallet owns the account").wait_for()
     assert panel.get_by_role("row", name=f"Owner {owner.address}").count() == 1
     panel.get_by_role("button", name="Refresh").click()  # opened with the owner's signature
     panel.get_by_role("row", name="Credit $10.00 credit").wait_for()

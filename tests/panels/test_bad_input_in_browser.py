@@ -41,7 +41,7 @@ class Case:
 NO_ACCOUNT = [
     Case("Account", "Name", "", "Create", "Enter a name"),
     Case("Account", "Name", LONG, "Create", "name"),
-    Case("Account", "Account key or usage key", "", "Open", "Paste a key"),
+    Case("Account", "Account key or usage key", "", "Open", "Enter an account key or a usage key"),
     Case("Account", "Account key or usage key", "not a key", "Open", "contains spaces"),
     Case("Account", "Account key or usage key", "bm90aGluZw==", "Open", "does not resolve"),
     Case("Account", "Private key of the owner", "", "Use this wallet", "Enter a private key"),

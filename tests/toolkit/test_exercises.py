@@ -163,7 +163,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     "quickstart.refused": [
         (refusal(Unauthorized, 401), "status 401"),
         (refusal(NotFound, 404), "status 404"),
-        (Forbidden, "this is the class"),
+        (Forbidden, "the answer is the class"),
         ("403", "the error that was raised"),
         (greeting(), "the error that was raised"),
     ],
@@ -248,8 +248,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     ],
     "chain-secured.stop": [
         (SigningError("the wallet is locked"), "different reason"),
-        (ChainError("no gas"), "this is a ChainError"),
-        (refusal(Forbidden, 403), "this is a Forbidden"),
+        (ChainError("no gas"), "the answer is a ChainError"),
+        (refusal(Forbidden, 403), "the answer is a Forbidden"),
         (False, "the error that was raised"),
         ("stopped before signing", "the error that was raised"),
     ],
@@ -263,8 +263,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
     ],
     "contract-wallets.refused": [
         (refusal(BadRequest, 400, "message.issuedAt is too old"), "different reason"),
-        (ChainError("no"), "this is a ChainError"),
-        (refusal(Forbidden, 403), "this is a Forbidden"),
+        (ChainError("no"), "the answer is a ChainError"),
+        (refusal(Forbidden, 403), "the answer is a Forbidden"),
         ("400", "the error that was raised"),
         (BadRequest, "the error that was raised"),
     ],
@@ -286,7 +286,7 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (ChainError("no", name="NoAccountAccess"), "with the wallet of the current owner"),
         (ChainError("no", name="InvalidRequest"), "InvalidRequest"),
         (ChainError("the node does not answer"), "returned another error"),
-        (refusal(Forbidden, 403), "this is a Forbidden"),
+        (refusal(Forbidden, 403), "the answer is a Forbidden"),
         ("AccountAlreadyExists", "the error that was raised"),
     ],
     "audit.culprit": [
@@ -320,8 +320,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         ("$10.00", "a Balance"),
     ],
     "credits.declined": [
-        (refusal(BadRequest, 400), "this is a BadRequest"),
-        (refusal(svcnb.Unavailable, 503), "this is an Unavailable"),
+        (refusal(BadRequest, 400), "the answer is a BadRequest"),
+        (refusal(svcnb.Unavailable, 503), "the answer is an Unavailable"),
         (PaymentFailed, "the error that was raised"),
         ("declined", "the error that was raised"),
         (Balance(balance_cents=0, balance_display="No credits"), "the error that was raised"),
@@ -487,15 +487,15 @@ def test_the_hint_for_another_type_describes_the_expected_answer(name: str) -> N
 
 def test_a_function_that_was_not_called_and_a_class_are_recognised() -> None:
     asked = EXERCISES["groups.least"].check
-    called = "this is the function recover. Write parentheses after its name to call it."
+    called = "the answer is the function recover. Write parentheses after its name to call it."
     assert asked(svcnb.recover).words.endswith(called)
-    assert asked(Forbidden).words.endswith("this is the class Forbidden.")
+    assert asked(Forbidden).words.endswith("the answer is the class Forbidden.")
 
 
 def test_an_object_of_the_right_type_with_other_content_is_not_refused_for_its_type() -> None:
     asked = Exercise("a.b", "a Run, the result of runner.run(...)", "", lambda answer: str(vars(answer)["no"]))
     assert asked.check(run({})).words == (
-        "this is a Run, but its content is wrong. Expected: a Run, the result of runner.run(...)."
+        "the answer is a Run, but its content is wrong. Expected: a Run, the result of runner.run(...)."
     )
 
 

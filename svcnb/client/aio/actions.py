@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class AsyncActions(AsyncResource):
-    """Registered actions, which are named CIDs. A registration grants no permissions. Groups grant them."""
+    """Registered actions, which are named CIDs. A registration grants no permissions. Only groups grant permissions."""
 
     async def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class AsyncChainSecured(Namespace):
-    """ChainSecured accounts: create, open and read them, and finish interrupted operations."""
+    """Methods that create, open and read ChainSecured accounts, and finish interrupted operations."""
 
     def __init__(self, session: AsyncSession) -> None:
         super().__init__(ChainAccess(session.config))
@@ -118,7 +118,7 @@ class AsyncChainSecured(Namespace):
     async def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
         """Signs the envelope of a flow with a wallet, for this service's chain and its current time.
 
-        The other methods sign automatically. Use this method to inspect the envelope, or to send it yourself.
+        The other methods sign automatically. Use this method to inspect the envelope, or to send the envelope yourself.
 
         Args:
             owner: The wallet.
@@ -159,8 +159,8 @@ class AsyncChainSecured(Namespace):
     async def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
         """Sends a signed envelope to the endpoint of its flow. The method does not register anything on chain.
 
-        A minted wallet or key is not part of any account until it is registered on chain. ``mine.wallets.create`` and
-        ``mine.usage_keys.create`` perform both steps.
+        A new wallet or key is not part of any account until a transaction registers it on chain.
+        ``mine.wallets.create`` and ``mine.usage_keys.create`` perform both steps.
 
         Args:
             envelope: The result of `sign`.

@@ -356,7 +356,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
 
 
 class AsyncOnChainActions(AsyncOnChainResource):
-    """Registered actions, which are named CIDs. A registration grants no permissions. Groups grant them."""
+    """Registered actions, which are named CIDs. A registration grants no permissions. Only groups grant permissions."""
 
     async def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

@@ -122,7 +122,7 @@ class ChainAccess:
 
         Raises:
             ChainError: The contract rejected the call, or the chain could not be queried. After a rejection, the error
-                contains the contract's name for it and a hint.
+                contains the contract's name of the error and a hint.
         """
         what = function(name)
         contract = (yield from self.node()).contract_address

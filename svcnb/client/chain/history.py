@@ -181,7 +181,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         last: Last block to read. None means the latest block.
 
     Raises:
-        InvalidArgument: The hash does not identify an account key. For example, it identifies a usage key.
+        InvalidArgument: The hash does not identify an account key. For example, the hash identifies a usage key.
         ChainError: The chain could not be queried, or does not have the data.
     """
     yield from chain.require_same_chain()

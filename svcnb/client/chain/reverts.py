@@ -62,7 +62,7 @@ def refused(function: str, data: bytes) -> ChainError:
 
     Args:
         function: Name of the called function.
-        data: Revert data that the chain returned. It can be empty.
+        data: Revert data that the chain returned, which can be empty.
     """
     revert = decode_revert(abi, data)
     return ChainError(

@@ -59,7 +59,9 @@ def async_contract(url: str, address: str, owner: AnySigner | None = None) -> As
 
 
 def _web3() -> Any:
-    eth_account("web3")  # import this first, because it restores the recursion limit that a shared dependency changes
+    eth_account(
+        "web3"
+    )  # import eth-account first, because this call restores the recursion limit that a shared dependency changes
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # dependencies issue warnings at import

@@ -1,7 +1,7 @@
 """Writes to the contract, with simulation, preview, signature, receipt, and the contract's errors by name.
 
-The client simulates each transaction on the same chain immediately before it sends it. If the contract would reject the
-transaction, the simulation fails and costs no gas.
+The client simulates each transaction on the same chain immediately before it sends the transaction. If the contract
+would reject the transaction, the simulation fails and costs no gas.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Writer:
 
         Raises:
             ChainError: The contract rejected the call, the wallet cannot pay the gas, or the chain could not be
-                reached. If it is unknown whether the write was included in a block, the message states this.
+                reached. If the result of the write is unknown, the message says so.
             SigningError: The wallet did not sign, or ``on_preview`` returned False.
         """
         what = function(name)
@@ -134,7 +134,7 @@ class Writer:
     def _wallets(self) -> tuple[Signer, Signer]:
         """Returns the wallet that sends the write, and the wallet that signs the transaction.
 
-        They differ for a contract wallet.
+        The two wallets differ only if the owner is a contract wallet.
         """
         if self.owner is None:
             raise SigningError(
@@ -309,7 +309,7 @@ class Writer:
         return sent
 
     def _require_known(self, sent: str, preview: Preview, error: ChainError) -> Flow[None]:
-        """Returns normally if the node has a transaction although sending it failed.
+        """Returns normally if the node has a transaction although the request that sent the transaction failed.
 
         Raises:
             ChainError: The node rejected the transaction and does not have it (this raises ``error``), or it is unknown

@@ -1,7 +1,7 @@
 """Mints in two steps: the service creates the object, and a transaction registers it on chain.
 
-The client records every step, because the process can crash after any of them. Each step first checks whether it is
-already complete, so resuming a mint repeats no step.
+The client records every step, because the process can crash after any step. Each step first checks whether it
+is already complete. A resumed mint therefore repeats no step.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ class KeyCheck(Model):
     """Result of an execution that checks whether the service finds a usage key."""
 
     resolves: bool
-    """True if the service found the key's account, even if it then rejected the action."""
+    """True if the service found the key's account, even if the service then rejected the action."""
 
     form: Literal["bytes", "text"] | None
     """Form of the key whose hash is on chain: ``bytes`` for the 32 bytes of the key, or ``text``.

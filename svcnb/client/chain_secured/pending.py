@@ -2,9 +2,10 @@
 
 A mint has two steps: the service creates the wallet or the key, and the owner registers it on chain. Between these
 steps, only the record contains the data. The store therefore writes the record to disk before the first request, and
-again when the response has arrived. Each record is a separate file that only its owner can read. The store encrypts it
-with a key in another folder. A copied folder, a search index or a shared screen therefore does not show its contents. A
-program of the same user that can read both folders can decrypt the records. Only a password could prevent this.
+again when the response has arrived. Each record is a separate file that only its owner can read. The store encrypts
+the file with a key in another folder. A copied folder, a search index or a shared screen therefore does not show its
+contents. A program of the same user that can read both folders can decrypt the records. Only a password could prevent
+this.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class PendingMint(Model):
     """The requested properties: description, permissions, expiration."""
 
     secret: Secret | None = None
-    """The usage key after its creation. The client never displays it."""
+    """The new usage key. None for a wallet and at the stage ``asked``. The client never displays the key."""
 
     unix_seconds: ClassVar[frozenset[str]] = frozenset({"begun"})
     quiet: ClassVar[frozenset[str]] = frozenset(

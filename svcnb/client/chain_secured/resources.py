@@ -358,7 +358,7 @@ class OnChainGroups(OnChainResource):
 
 
 class OnChainActions(OnChainResource):
-    """Registered actions, which are named CIDs. A registration grants no permissions. Groups grant them."""
+    """Registered actions, which are named CIDs. A registration grants no permissions. Only groups grant permissions."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

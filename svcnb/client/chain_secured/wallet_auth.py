@@ -34,7 +34,7 @@ class WalletAuth:
         self._signed_at = 0.0
 
     def refresh(self) -> Flow[None]:
-        """Requests a new signature from the wallet if the last one is too old."""
+        """Requests a new signature from the wallet if the last signature is too old."""
         if self._envelope is None or self._age() > KEPT_S:
             self._keep((yield from signed(self._writer, Purpose.BILLING_AUTH)))
 

@@ -19,7 +19,7 @@ class Account(Model):
     """Address of the account's master wallet, whose wallet id is 0."""
 
     api_key: Secret
-    """The master key, which has all permissions. The service never shows it again. Store ``api_key.reveal()``
+    """The master key, which has all permissions. The service never shows this key again. Store ``api_key.reveal()``
     securely."""
 
     @property

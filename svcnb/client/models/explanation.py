@@ -96,7 +96,7 @@ class ExplanationWarning(Model):
 
 
 class Explanation(Model):
-    """Links between a key, an action and a wallet, with the missing link and the calls that add it."""
+    """Links between a key, an action and a wallet, with the missing link and the calls that add this link."""
 
     allowed: bool
     """True if the service permits the run, and the use of the wallet if one was given."""

@@ -110,7 +110,7 @@ def get(action: ActionRef) -> Flow[RegisteredAction]:
 
 
 class Actions(Resource):
-    """Registered actions, which are named CIDs. A registration grants no permissions. Groups grant them."""
+    """Registered actions, which are named CIDs. A registration grants no permissions. Only groups grant permissions."""
 
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None

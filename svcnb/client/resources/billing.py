@@ -218,7 +218,7 @@ class Billing(Resource):
         return self._do(confirm(payment))
 
     def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
-        """Waits until the processor has collected a payment and the service has credited it.
+        """Waits until the processor has collected a payment and the service has added the credit.
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.

@@ -90,7 +90,7 @@ def me(access: ServiceAccess) -> Flow[Me]:
 
 
 def who(access: ServiceAccess) -> Flow[Me | None]:
-    """Reads the user who approved the token. The result is None if no user has approved it."""
+    """Reads the user who approved the token. The result is None if no user has approved the token."""
     try:
         return (yield from me(access))
     except Unauthorized:

@@ -18,7 +18,7 @@ class TriggerOptions(TypedDict, total=False):
     """Options of every new trigger.
 
     Attributes:
-        default_params: JSON object. The service merges the data of each event into it.
+        default_params: JSON object. The service merges the data of each event into this object.
         max_runs_per_minute: Maximum number of webhook requests in any 60 seconds. None means 60.
         max_queued_runs: Maximum number of queued and running runs. None means 100.
     """
@@ -33,7 +33,7 @@ class TriggerChanges(TriggerOptions, total=False):
 
     Attributes:
         name: The new name.
-        action: The new action or its source. If you pass it, also pass ``usage_key``.
+        action: The new action or its source. If you pass an action, also pass ``usage_key``.
         usage_key: The key that the runs use.
         kind: The new kind.
         config: Settings for this kind of trigger.

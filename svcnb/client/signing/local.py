@@ -30,7 +30,7 @@ class LocalSigner(Signer):
     """Signer with a private key in this process.
 
     Create a signer with `from_key`, `from_keyfile`, `from_account` or `random`. The key never appears in a display,
-    log, pickle or error. Only `reveal` and `account` return it.
+    log, pickle or error. Only `reveal` and `account` return the key.
 
     Example:
         >>> LocalSigner.from_key("0x" + "11" * 32)
@@ -184,7 +184,7 @@ class LocalSigner(Signer):
         return self._address
 
     def reveal(self) -> str:
-        """Returns the private key, ``0x`` followed by 64 hex digits. Do not print it or write it to a file."""
+        """Returns the private key, ``0x`` followed by 64 hex digits. Do not print the key or write it to a file."""
         return self._key.reveal()
 
     def sign_digest(self, digest: bytes) -> str:

@@ -36,7 +36,7 @@ async def verify_envelope(
 ) -> str:
     """Verifies an envelope and its signature, in the order of docs/service/signatures.md#rules-of-a-signature.
 
-    The service does not record envelopes. It accepts the same envelope again until the envelope expires
+    The service does not record envelopes. The service accepts an envelope again until the envelope expires
     (docs/service/signatures.md#replay).
 
     Args:

@@ -116,8 +116,7 @@ class Accounts:
         return NewAccountResponse(api_key=api_key, wallet_address=address)
 
     async def _register_master_wallet(self, hashed: int, address: str, path: int) -> None:
-        # Retry the write, because a failure of the chain between the two writes would leave the account without a
-        # wallet.
+        # Retry the write, because the account has no wallet if the chain fails between the two writes.
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 await self._contract.write(
@@ -146,7 +145,7 @@ class Accounts:
     async def _within_rate(self, call: Call) -> None:
         """Limits how often one address creates accounts (docs/service/http.md#overload-and-transport)."""
         client = call.request.client
-        # Use the machine's time, because a frozen clock would never end the window of the limit.
+        # Use the machine's time, because the window of the limit never ends while the clock is frozen.
         wait_s = await self._limiter.admit(client.host if client else "", time.time())
         if wait_s is not None:
             raise StructuredError(

@@ -54,7 +54,7 @@ class ContractCalls:
 
         Args:
             function: Name of the contract's function.
-            *arguments: Its arguments.
+            *arguments: Arguments of the function.
 
         Returns:
             The return value of the function.
@@ -97,7 +97,7 @@ def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
 
     Args:
         function: Name of the contract's function.
-        arguments: Its arguments.
+        arguments: Arguments of the function.
 
     Raises:
         EndpointFailure: 400 if the total length of the strings exceeds `MAX_CHAIN_TEXT_BYTES`.
@@ -157,7 +157,7 @@ def error_text(name: str, arguments: tuple[Any, ...]) -> str:
 
     Args:
         name: The error's name.
-        arguments: Its arguments.
+        arguments: Arguments of the error.
     """
     return f"{name}({', '.join(_shown(argument) for argument in arguments)})"
 

@@ -1,7 +1,7 @@
 """Creation order of lists after the removal of entries.
 
-The contract keeps lists in insertion order until the first removal of an entry. It then moves the last entry to the
-free position, and clients that read the chain see that order. The HTTP lists stay in creation order
+The contract stores lists in insertion order until the first removal of an entry. The contract then moves the last entry
+to the free position, and clients that read the chain receive that order. The HTTP lists stay in creation order
 (docs/service/http.md#lists, list_groups). This module reads the order from the contract's events, once for each list
 with a removed entry.
 

@@ -137,6 +137,6 @@ class UsageKeys:
         hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
         found = await self._permissions.by_hash(hashed)
         if found is None or found.is_master or found.master_hash != call.caller.master_hash:
-            # The contract does not check whether the key exists, and would create a key with this hash.
+            # The contract does not check whether the key exists. Without this check, it creates a key with this hash.
             raise EndpointFailure(404, error_text("UsageApiKeyDoesNotExist", (call.caller.master_hash, hashed)))
         return hashed

@@ -33,7 +33,7 @@ async def wallet_secret(
         The wallet's private key, 32 bytes.
 
     Raises:
-        KeyRefused: The run may not use the wallet. The message contains the reason, and only data that the caller may
+        KeyRefused: The run may not use the wallet. The message contains the reason, and only data that the caller can
             list.
     """
     try:

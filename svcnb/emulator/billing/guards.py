@@ -85,8 +85,8 @@ class BillingGuards:
             return
         await self._faults.check("chain")
         caller = await self._permissions.by_hash(wallet_lookup_key(wallet))
-        # After a transfer, the contract keeps the entry of the former admin (docs/service/resources.md#states). This
-        # entry grants no permission.
+        # After a transfer, the contract still contains the entry of the former admin
+        # (docs/service/resources.md#states). This entry grants no permission.
         if caller is None or caller.admin_address != wallet:
             owns = "does not own" if caller is None else "no longer owns"
             raise StructuredError(

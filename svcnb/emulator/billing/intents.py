@@ -101,7 +101,7 @@ class Intent(NamedTuple):
 
         Args:
             outcome: The resulting status. ``processing`` lasts until the next attempt.
-            method: The payment method, or None to keep the chosen one.
+            method: The payment method, or None if the chosen method does not change.
             now: Current time, in Unix seconds.
             delay_s: Seconds of processing before the outcome.
             problem: Code and text of a failure.

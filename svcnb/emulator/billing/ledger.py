@@ -74,7 +74,7 @@ class Hold:
             await self._batcher.grow(self, cents)
 
     def release(self) -> None:
-        """Ends the hold without a charge. This has no effect after `settle` or an earlier `release`."""
+        """Ends the hold without a charge. The call has no effect after `settle` or an earlier `release`."""
         self._batcher.release(self)
 
     async def __aenter__(self) -> Self:
@@ -327,9 +327,10 @@ class Ledger:
         return await self._store.run(lambda connection: books.credit_of(connection, account))
 
     async def hold(self, billing_wallet: str, cents: int = 1) -> Hold:
-        """Reserves credit for a call.
+        """Reserves credit for a call and returns the hold.
 
-        Servers that share a database respect each other's holds. A server that stops releases its holds.
+        If several servers share a database, each server subtracts the holds of the other servers. The
+        holds of a server end when the server stops.
 
         Raises:
             StructuredError: 402 if the available credit (neither spent nor held) does not cover ``cents``.
@@ -338,7 +339,7 @@ class Ledger:
         try:
             await self._batcher.begin(hold)
         except BaseException:
-            # Also release the hold after a cancellation, because a hold without an owner would never end.
+            # Also release the hold after a cancellation, because a hold without an owner never ends.
             hold.release()
             raise
         return hold

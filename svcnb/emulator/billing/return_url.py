@@ -27,7 +27,7 @@ def check_return_url(url: str, *, own_host: str) -> str:
         The address, unchanged.
 
     Raises:
-        ReturnUrlRefused: The address is on another host. An open redirect would make other sites look trusted.
+        ReturnUrlRefused: The address is on another host. An open redirect makes other sites look trusted.
     """
     parts = _split(url)
     if parts is not None and not _MISREAD.search(url):

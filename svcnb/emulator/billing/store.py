@@ -25,8 +25,8 @@ from svcnb.emulator.platform.schema import Table
 Kind = Literal["payment", "grant", "starter", "charge"]
 """Contra account of an entry: payment, credit from the control plane, starter credit, or price of a call."""
 
-# The reference identifies the cause of an entry. It is unique, so that the ledger credits each payment and charges each
-# request only once.
+# The reference identifies the cause of an entry. Each reference is unique, so that the ledger credits each payment and
+# charges each request only once.
 Table(
     "ledger_entries",
     """
@@ -106,7 +106,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
     made = {reference for (reference,) in connection.each(_INSERT_ENTRY, map(Entry._asdict, wanted))}
     new = []
     for entry in wanted:
-        # The ledger contains only the first of several entries with the same reference.
+        # If several entries have the same reference, the ledger stores only the first of these entries.
         new.append(entry.reference in made)
         made.discard(entry.reference)
     moved: Counter[str] = Counter()

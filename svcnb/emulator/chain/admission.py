@@ -1,4 +1,4 @@
-"""Admission check, which determines whether the chain would accept a sequence of transactions now."""
+"""Admission check, which predicts whether the chain accepts a sequence of transactions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Request = Callable[..., Awaitable[Any]]
 
 
 async def problems(transactions: Sequence[Transaction], request: Request) -> list[str | None]:
-    """Returns the reason why the chain would reject each transaction, or None for a transaction that it would accept.
+    """Returns one entry per transaction: the reason why the chain rejects it, or None if the chain accepts it.
 
     Args:
-        transactions: Transactions, in the order in which the caller would send them.
+        transactions: Transactions, in the order in which the caller wants to send them.
         request: Function that sends a request to the chain.
     """
     senders = list({transaction.sender for transaction in transactions})
@@ -43,7 +43,7 @@ async def _state(sender: str, request: Request) -> tuple[int, int]:
 
 
 def _problem(transaction: Transaction, nonce: int, balance: int) -> str | None:
-    """Returns the reason why the chain would reject a transaction now, or None if it would accept the transaction."""
+    """Returns the reason why the chain rejects a transaction now, or None if the chain accepts the transaction."""
     if transaction.nonce < nonce:
         return f"nonce too low: next nonce {nonce}, tx nonce {transaction.nonce}"
     if transaction.nonce > nonce:

@@ -40,7 +40,7 @@ WALLET: Final = "ContractWallet"
 THROUGH_IR: Final = ("UsageKeysFacet",)
 """Contracts that only the IR-based code generator can compile.
 
-This generator takes five times as long, so the other contracts do not use it."""
+This generator takes five times as long as the default generator, so the other contracts do not use it."""
 MAX_CODE_BYTES: Final = 24_576
 """Maximum code size of a contract on an unmodified chain, in bytes (EIP-170)."""
 

@@ -40,7 +40,7 @@ Listener = Callable[[ChainEvent], None]
 
 
 class Listeners(list[Listener]):
-    """List of event listeners. An error in one listener does not affect the others."""
+    """List of event listeners. An error in one listener does not affect the other listeners."""
 
     def notify(self, event: ChainEvent) -> None:
         """Calls all listeners with an event."""

@@ -187,7 +187,7 @@ def _read(request: Any) -> tuple[str, list[Any]]:
 
 
 def _check_readable(value: Any, depth: int = 1) -> None:
-    """Rejects values that the node's parser would reject, because the node does not respond to such a request."""
+    """Rejects values that the node cannot parse, because the node does not respond to a request with such a value."""
     if depth > MAX_RPC_DEPTH:
         raise RpcError(INVALID_PARAMS, f"params have more than {MAX_RPC_DEPTH} levels of nesting: send fewer levels")
     if isinstance(value, float) and not math.isfinite(value):

@@ -23,7 +23,7 @@ class Genesis(NamedTuple):
         chain_id: Chain id.
         timestamp: Timestamp of the block, in Unix seconds.
         balances: Initial balances in wei. The keys are addresses in lowercase with the prefix 0x.
-        engine: Engine of the chain. Other engines cannot use its dumps and blocks.
+        engine: Engine of the chain. Other engines cannot use the dumps and blocks of this engine.
     """
 
     chain_id: int

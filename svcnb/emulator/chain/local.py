@@ -1,6 +1,6 @@
 """Built-in chain, with a node that can crash at any time, and a durable journal.
 
-One writer task makes all changes of the chain in sequence. It checks the pending transactions, writes them to the
+One writer task makes all changes of the chain in sequence. The task checks the pending transactions, writes them to the
 journal in one commit, and sends them to the node in journal order. It notifies the listeners before it returns results
 to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
@@ -149,7 +149,7 @@ class LocalChain:
     # --- changes ----------------------------------------------------------------------------------------------------
 
     async def submit(self, raw: bytes) -> Receipt:
-        """Writes a signed transaction to the journal, sends it to the node, and waits for its block.
+        """Writes a signed transaction to the journal, sends it to the node, and returns the receipt from its block.
 
         Raises:
             RpcError: The node rejected the transaction. The chain is unchanged.
@@ -230,7 +230,7 @@ class LocalChain:
         self._allow_next_rebuild()
         if self._broken is not None:
             raise self._broken
-        # Without a callback, asyncio would log an error as never retrieved if the caller has disconnected.
+        # Without a callback, asyncio logs an error as never retrieved if the caller has disconnected.
         job.done.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._jobs.add(job)
         # Complete the started work, even if the caller has disconnected.
@@ -296,7 +296,7 @@ class LocalChain:
     def _rebuild_after_errors(self) -> Iterator[None]:
         """Requests a rebuild of the node after an unexpected error with an entry, before the next write.
 
-        Otherwise, a node without this entry would receive later entries, and a replay would result in different blocks.
+        Otherwise, a node without this entry receives later entries, and a replay results in different blocks.
         """
         try:
             yield
@@ -308,7 +308,7 @@ class LocalChain:
             raise
 
     async def _check(self, batch: list[Sending]) -> list[Sending]:
-        """Rejects transactions that the node would reject, so that the journal contains few withdrawn entries."""
+        """Rejects invalid transactions before the node does, so that the journal contains few withdrawn entries."""
         problems = await admission.problems([job.transaction for job in batch], self._replica.ask)
         for job, problem in zip(batch, problems, strict=True):
             if problem is not None:
@@ -318,7 +318,7 @@ class LocalChain:
     async def _send(self, transaction: Transaction, entry: Entry, refused: set[str]) -> Receipt:
         """Executes a journalled transaction and returns its receipt, even if the node crashes several times."""
         if transaction.sender in refused:
-            # The nonce follows the nonce of a rejected transaction, so the node would never include this transaction.
+            # The nonce follows the nonce of a rejected transaction, so the node never includes this transaction.
             await self._replica.withdraw(entry)
             raise RpcError(TRANSACTION_REJECTED, "nonce too high: first correct the sender's rejected transaction")
         if entry.position > self._replica.applied:

@@ -1,9 +1,9 @@
 """Node that runs anvil as a child process, which never outlives the emulator.
 
-A short shell script runs between the emulator and the node. It limits the node's memory. When the emulator stops or is
-killed, the script's standard input closes. The script then kills the node and deletes the node's folder. This approach
-works on every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell itself is killed,
-the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates it.
+A short shell script runs between the emulator and the node. The script limits the node's memory. When the emulator
+stops or is killed, the script's standard input closes. The script then kills the node and deletes the node's folder.
+This approach works on every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell
+itself is killed, the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates it.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ log = logging.getLogger(__name__)
 KEPT_STATES: Final = 32
 """Number of past blocks whose state a call can read.
 
-The node keeps a whole copy of each state, so its memory use grows with this number. With 128 states, as in public
+The node stores a complete copy of each state, so its memory use grows with this number. With 128 states, as in public
 nodes, 500 groups with long descriptions used the whole memory limit of 2 GiB.
 """
 _START_S: Final = 120.0
 _STOP_S: Final = 5.0
 _WORDS: Final = 4_000
 
-_KEEPER: Final = f"""
+_SHELL: Final = f"""
 ulimit -d "$1" 2>/dev/null; folder=$2; shift 2
 exec 3<&0 4>&1 5>&2 >"$folder/log" 2>&1
 setpriv --pdeathsig KILL true 2>/dev/null && set -- setpriv --pdeathsig KILL "$@"
@@ -69,7 +69,7 @@ class AnvilNode:
 
     @classmethod
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> AnvilNode:
-        """Starts a node with only its first block.
+        """Starts a node with only its first block, and returns the running node.
 
         Args:
             genesis: First block of the chain.
@@ -94,7 +94,7 @@ class AnvilNode:
             process = await asyncio.create_subprocess_exec(
                 "/bin/sh",
                 "-c",
-                _KEEPER,
+                _SHELL,
                 "svcnb-chain",
                 str(memory_mb * 1024),
                 folder.name,
@@ -146,8 +146,8 @@ class AnvilNode:
         import resource
 
         # The node first checks once more for a pending connection at the Unix socket. accept(2) needs a free descriptor
-        # even to report that none is pending. Without a free descriptor, the node would repeat the call forever and use
-        # a full core.
+        # even to report that no connection is pending. Without a free descriptor, the node repeats the call forever and
+        # uses a full core.
         before: _Threads | None = None
         while (now := _idle_switches(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
@@ -205,7 +205,7 @@ def _arguments(genesis: Genesis, place: Path) -> list[Any]:
     return [
         "--silent",
         *("--ipc", str(place / "rpc")),
-        # The node requires a TCP port. It uses any free port, which the emulator does not publish. See `_shut`.
+        # The node requires a TCP port. The node selects a free port, which the emulator does not publish. See `_shut`.
         *("--host", "127.0.0.1", "--port", "0", "--no-cors"),
         *("--chain-id", str(genesis.chain_id)),
         *("--timestamp", str(genesis.timestamp)),

@@ -1,4 +1,4 @@
-"""Relay for managed writes. It sends several writes in parallel from payers, which are wallets of the service.
+"""Relay for managed writes, which sends several writes in parallel from payers (wallets of the service).
 
 The relay first simulates each write as a call. A revert therefore costs no gas, and the name of the contract's error is
 available. Each payer sends the transactions of only one write or group of writes at a time, so its nonces stay in
@@ -194,7 +194,7 @@ class Relay:
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     async def _by_a_payer(self, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
-        """Runs a function with a free payer. The function completes even if the caller disconnects.
+        """Runs a function with a free payer and returns its result. It completes even if the caller disconnects.
 
         The relay releases the payer only after the chain has responded, because the payer's next nonce is unknown
         until then.
@@ -210,7 +210,7 @@ class Relay:
             self._free.append(payer)
             self._turns.release(account)
             if not task.cancelled():
-                task.exception()  # this marks the error as retrieved, because the caller may have disconnected
+                task.exception()  # this marks the error as retrieved, because the caller can have disconnected
 
         task.add_done_callback(ended)
         return await asyncio.shield(task)

@@ -70,7 +70,7 @@ class RemoteChain:
         return ()
 
     async def submit(self, raw: bytes) -> dict[str, Any]:
-        """Sends a signed transaction and waits for its block.
+        """Sends a signed transaction, waits for its block, and returns the receipt.
 
         Raises:
             RpcError: The chain rejected the transaction.
@@ -110,7 +110,7 @@ class RemoteChain:
                 await self.on_receipt({"logs": logs})
             except (RpcError, ChainUnavailable) as error:
                 log.warning("events of the chain cannot be read: %s", error)
-            except Exception:  # continue after any error, or cached permissions would become outdated
+            except Exception:  # continue after any error, or cached permissions become outdated
                 log.exception("events of the chain cannot be read")
             else:
                 self.head = latest

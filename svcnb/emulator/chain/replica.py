@@ -105,7 +105,7 @@ class Replica:
 
         Args:
             chain_id: Chain id.
-            balances: Balances in the first block, in wei by address. They apply only at the first start.
+            balances: Balances in the first block, in wei by address. The balances apply only at the first start.
             early: Node that is already starting. The method uses it if its first block matches.
 
         Raises:

@@ -1,8 +1,8 @@
 """HTTP connections, with limits on their number, on the duration of each step, and on the size of request heads.
 
 uvicorn parses requests and writes responses. It has no timeout for a head or a body, and it rejects excess connections
-in plain text. It also keeps the data for a slow reader indefinitely. This module adds one deadline per connection, and
-one task that checks all deadlines.
+in plain text. It also buffers the data for a slow client without a time limit. This module adds one deadline per
+connection, and one task that checks all deadlines.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class Connection(HttpToolsProtocol):
         self._restart_timeout()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the parser's message is not useful
-        """Responds to malformed data with a JSON error. uvicorn would respond in plain text."""
+        """Responds to malformed data with a JSON error. The default of uvicorn is plain text."""
         self._refuse(
             StructuredError(
                 400,
@@ -264,7 +264,7 @@ class Connection(HttpToolsProtocol):
         self.pipeline.clear()
         if cycle is not None:
             if cycle.response_started or not cycle.more_body:
-                # An earlier request on this connection is still in progress. Its response is the last.
+                # An earlier request on this connection is still in progress. Close the connection after its response.
                 cycle.keep_alive = False
                 self._wait(float("inf"))
                 self.flow.pause_reading()
@@ -278,8 +278,8 @@ class Connection(HttpToolsProtocol):
             % (refusal.status, _REASONS[refusal.status], head, bytes(answer.body))
         )
         self._wait(LINGER_S)
-        # The client must close first, because a close with unread bytes would reset the connection and lose the
-        # response.
+        # The client must close first, because a close with unread bytes resets the connection, and the response is
+        # lost.
         if self.transport.can_write_eof():
             self.transport.write_eof()
         else:
@@ -298,7 +298,7 @@ _REASONS: Final = {
 
 
 def limited(limit: int, answers: Answers) -> type[Connection]:
-    """Creates the connection class for a server.
+    """Returns the connection class for a server.
 
     Args:
         limit: Maximum number of concurrent connections.

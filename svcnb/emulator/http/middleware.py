@@ -1,7 +1,7 @@
 """Middleware around the router. It adds request ids and cross-origin headers, and converts errors to JSON bodies.
 
-Starlette's CORS middleware is not sufficient. It has one set of rules for all paths, but public paths need different
-rules. It also passes requests from pages of other origins to the endpoint, instead of rejecting them.
+Starlette's CORS middleware is not sufficient. It supports only one set of rules for all paths, but public paths need
+different rules. It also does not reject requests from pages of other origins.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _SHOWN: Final = 100
 _PART_BYTES: Final = 128 * 1024
 _PREFLIGHT_AGE_S: Final = b"600"
 _PUBLIC_PREFIXES: Final = ("/webhook/", "/health")
-"""Paths that pages of every origin may use. Webhooks are public, and the health status is not secret.
+"""Paths that pages of every origin can use. Webhooks are public, and the health status is not secret.
 
 Source: docs/service/http.md#authentication.
 """
 CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/api", RPC, "/processor/v1", *_PUBLIC_PREFIXES)
-"""Paths that pages of allowed origins may use. Browsers never send the credentials of these paths automatically."""
+"""Paths that pages of allowed origins can use. Browsers never send the credentials of these paths automatically."""
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
@@ -112,7 +112,8 @@ class Middleware:
         except asyncio.CancelledError:
             if started or not self.stopping:
                 raise
-            # The server has stopped and interrupted the request. Otherwise, uvicorn would send a 500 in plain text.
+            # The server has stopped and interrupted the request. Without this response, uvicorn sends a 500 in plain
+            # text.
             await self.minimal_response(STOPPING)(scope, receive, tracked)
         except Exception:
             if started:
@@ -154,7 +155,7 @@ class Middleware:
     def _reject_origin(self, scope: Scope, headers: Headers, *, trusted: bool) -> StructuredError | None:
         """Returns the error for a page that must not send this request, or None.
 
-        Pages of every origin may send read requests without a credential.
+        Pages of every origin can send read requests without a credential.
         """
         if scope["method"] in _SAFE_METHODS and not ("x-api-key" in headers or "authorization" in headers):
             return None

@@ -24,11 +24,11 @@ _WORDS: Final = {
     "model_type": "expected an object",
     "model_attributes_type": "expected an object",
 }
-"""Message for each of pydantic's error types. Other types keep pydantic's own message."""
+"""Message for each of pydantic's error types. For other types, the message is pydantic's own message."""
 
 
 def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
-    """Describes the first mismatches, with the number of additional ones. Does not repeat values.
+    """Returns a description of the first mismatches, with the number of further mismatches, but without values.
 
     Args:
         problems: The validation errors.

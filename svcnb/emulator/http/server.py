@@ -82,5 +82,5 @@ class _Quiet(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Disables uvicorn's signal handling, which would raise signals again before the child processes stop."""
+        """Disables uvicorn's signal handling, which raises signals again before the child processes stop."""
         yield

@@ -1,6 +1,6 @@
 """Derivation of all the service's keys from one root secret.
 
-The service does not store wallet keys. It stores the root secret, and derives a key whenever it needs one
+The service does not store wallet keys. It stores the root secret, and derives each wallet key when it needs the key
 (docs/service/keys.md#derivation-of-keys). The keys are therefore the same after a restart, in a restored copy, and on a
 second server with the same root secret. For each wallet, the chain stores only a derivation path.
 """

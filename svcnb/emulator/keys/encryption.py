@@ -58,7 +58,7 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
         CipherError: The ciphertext is not hex, is too short, was changed, or belongs to another wallet.
     """
     try:
-        # bytes.fromhex would also accept spaces.
+        # Do not use bytes.fromhex, because it also accepts spaces.
         raw = binascii.unhexlify(ciphertext.removeprefix("0x"))
     except ValueError:  # this includes binascii.Error and a non-ASCII character
         raise CipherError("the ciphertext is not hex: pass the unchanged result of Encrypt") from None

@@ -98,8 +98,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
 def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = False) -> None:
     """Binds a database to its root secret, and rejects a database that belongs to a different root secret.
 
-    Without this check, a new root file would replace a lost one without a warning. Every wallet in the database would
-    then have a different key. Call this function once at startup, inside a transaction.
+    Without this check, the emulator silently creates a new root file after the loss of the file. Every wallet in the
+    database then has a different key. Call this function once at startup, inside a transaction.
 
     Args:
         connection: The store's connection.

@@ -26,8 +26,8 @@ class Clock:
     """
 
     def __init__(self, frozen_at: float | None = None) -> None:
-        # The frozen time and the offset are one attribute, so that readers in other threads never see only one of the
-        # changes.
+        # The frozen time and the offset are one attribute, so that other threads always read a consistent
+        # pair of values.
         self._set: tuple[float | None, float] = (None if frozen_at is None else checked_time(frozen_at), 0.0)
         self._listeners: list[Callable[[], None]] = []
 

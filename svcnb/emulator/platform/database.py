@@ -190,11 +190,11 @@ class Connection(ABC):
         raise NotImplementedError
 
     def escaped(self, text: str | None) -> str | None:
-        """Escapes a user's string for storage, because PostgreSQL cannot store NUL."""
+        """Returns a user's string, escaped for storage, because PostgreSQL cannot store NUL."""
         return text
 
     def unescaped(self, text: str | None) -> str | None:
-        """Reverses `escaped`."""
+        """Returns the original string from a result of `escaped`."""
         return text
 
     @abstractmethod
@@ -253,7 +253,7 @@ class SqliteConnection(Connection):
         if path is not None:
             _create_private(path)
         try:
-            # The driver must not begin transactions itself, because savepoints would then commit early.
+            # The driver must not begin transactions itself, because savepoints then commit early.
             self._driver = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_S, isolation_level=None, check_same_thread=False
             )

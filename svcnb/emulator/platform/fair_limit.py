@@ -13,7 +13,7 @@ class LimitReached(Exception):
 
 
 class FairLimit:
-    """Fair semaphore. Each account has a maximum. The waiting account that uses the least is next.
+    """Fair semaphore. Each account has a maximum amount. The waiting account with the smallest amount in use is next.
 
     Args:
         total: The total amount.

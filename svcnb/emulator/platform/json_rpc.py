@@ -89,8 +89,8 @@ class _HttpNode:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def post(self, request: dict[str, Any]) -> Any:
-        # Cancel only the wait, because the cancellation of a request while its connection opens would leave the
-        # connection open.
+        # Cancel only the wait, because a request that is cancelled while its connection opens never closes the
+        # connection.
         asked = asyncio.ensure_future(self._ask(request))
         self._under_way.add(asked)
         asked.add_done_callback(self._done)
@@ -128,7 +128,7 @@ class _HttpNode:
     def _done(self, asked: asyncio.Task[Any]) -> None:
         self._under_way.discard(asked)
         if not asked.cancelled():
-            asked.exception()  # the caller may have disconnected
+            asked.exception()  # mark the error as retrieved, because the caller can have disconnected
 
 
 def _parsed(pieces: list[bytes]) -> Any:

@@ -1,8 +1,8 @@
 """Release of freed memory to the operating system.
 
-A process keeps its maximum size for two reasons. First, reference cycles, for example of a closed connection, remain
-until Python's garbage collector runs, and an idle process does not run it. Second, the C library keeps freed memory.
-This module solves the second problem only with the GNU C library.
+The size of a process does not decrease for two reasons. First, reference cycles, for example of a closed connection,
+remain until Python's garbage collector runs, and an idle process does not run it. Second, the C library does not return
+freed memory. This module solves the second problem only with the GNU C library.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def configure_allocator() -> None:
     """
     library = _library()
     if library is not None:
-        # By default, the threshold increases with each large block, and the heap keeps smaller blocks.
+        # By default, the threshold increases with each large block, and smaller blocks stay in the heap after their
+        # release.
         library.mallopt(_M_MMAP_THRESHOLD, _MMAP_BYTES)
         library.mallopt(_M_TRIM_THRESHOLD, _MMAP_BYTES)
         library.mallopt(_M_ARENA_MAX, _ARENAS)
@@ -54,8 +55,8 @@ class MemoryKeeper:
     """Background task that releases freed memory to the operating system when the process has grown.
 
     Args:
-        is_busy: Function that returns whether requests or runs are in progress, which the garbage collector would
-            delay.
+        is_busy: Function that returns whether requests or runs are in progress, which the garbage collector
+            delays.
         resident: Function that returns the resident memory of the process in bytes, or None if it is not available.
         release: Function that releases freed memory.
         look_s: Interval between checks, in seconds.
@@ -77,7 +78,8 @@ class MemoryKeeper:
 
     async def run(self) -> None:
         """Checks the size at intervals until the task is cancelled."""
-        # Objects from the start remain in memory. Skip them, so that a collection takes a fifth of the time.
+        # Objects from the start remain in memory. Exclude these objects from collections, so that a collection takes a
+        # fifth of the time.
         gc.freeze()
         while True:
             await self.look()

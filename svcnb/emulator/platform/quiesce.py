@@ -1,4 +1,4 @@
-"""Lock for the replacement of the whole state. It counts requests in progress, and records when the last one ended."""
+"""Lock for the replacement of the whole state, with a count of requests and the time of the last request."""
 
 from __future__ import annotations
 

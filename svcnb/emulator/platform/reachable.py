@@ -41,7 +41,7 @@ def is_stopped(pid: int | None) -> bool:
 class Reachable:
     """Health check of a process. Concurrent checks share one result.
 
-    On a busy machine, a process can wait for a processor core before it responds, and the caller would also wait. A
+    On a busy machine, a process can wait for a processor core before it responds, and the caller then also waits. A
     result is therefore valid for `FRESH_S` seconds while the process is running. A background task renews it.
 
     Args:

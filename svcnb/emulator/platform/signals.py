@@ -39,7 +39,7 @@ class Signals:
         """Makes both signals stop the server.
 
         Args:
-            stop: Function that stops the server. Its second call stops the server immediately.
+            stop: Function that stops the server. A second call of the function stops the server immediately.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             self._on(number, stop)

@@ -35,8 +35,8 @@ class StateFolder:
             if os.name == "posix" and path.stat().st_mode & 0o077:
                 path.chmod(0o700)
             self._lock = os.fdopen(_private(path / LOCK, os.O_RDWR), "r+", encoding="ascii")
-            # Create the file here, because SQLite would create a file that all users can read, and use the same mode
-            # for its other files.
+            # Create the file here, because SQLite creates files that all users can read, and uses the mode of this
+            # file for its other files.
             os.close(_private(path / DATABASE, os.O_RDONLY))
         except OSError as error:
             raise _unusable(path, error) from error

@@ -97,7 +97,7 @@ class Store:
             ) from error
         self._queue: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
         self._at_work = threading.Lock()
-        self._door = threading.Lock()
+        self._queue_lock = threading.Lock()
         self._closed = False
         self._queued = 0
         """Number of functions in the queue or in progress on the database thread."""
@@ -158,7 +158,7 @@ class Store:
 
     def close(self) -> None:
         """Finishes the queued functions and closes the database. Later calls of `run` fail."""
-        with self._door:
+        with self._queue_lock:
             if not self._closed:
                 self._closed = True
                 self._queue.put(None)
@@ -186,7 +186,7 @@ class Store:
 
     def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
         future: Future[T] = Future()
-        with self._door:  # a function after the end of the queue would never run
+        with self._queue_lock:  # a function after the end of the queue never runs
             if self._closed:
                 raise _closed()
             if self._thread is None:
@@ -214,7 +214,7 @@ class Store:
             group = [item for item in group if item[1].set_running_or_notify_cancel()]
             with self._at_work:  # in memory, callers without an event loop also use the connection
                 answers = self._commit([work for work, _ in group]) if group else []
-            with self._door:
+            with self._queue_lock:
                 self._queued -= taken
             for (_, future), (value, problem) in zip(group, answers, strict=True):
                 if problem is None:
@@ -234,13 +234,13 @@ class Store:
             if not isinstance(error, (DatabaseError, _FileMissing)):
                 _LOG.exception("a transaction failed")
             failure = StoreUnavailable(_short(error))
-            if not self.immediate:  # closing a database in memory would delete it
+            if not self.immediate:  # closing a database in memory deletes it
                 self._connection.close()
             return [(None, failure)] * len(works)
 
     def _run_one(self, work: _Work) -> _Answer:
-        # Use no savepoint here. A savepoint protects the other functions of a group, and takes a fifth of the time of a
-        # small write.
+        # Use no savepoint here. A savepoint protects only the other functions of a group, and takes a fifth of the time
+        # of a small write.
         try:
             with self._connection.transaction():
                 return work(self._connection), None
@@ -357,7 +357,7 @@ def _for_caller(error: BaseException) -> BaseException:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Returns whether an error inside a transaction would occur again, because the database itself works."""
+    """Returns whether a retry causes the same error, because the database itself works."""
     return not isinstance(error, DatabaseError) or (not error.lost and error.final)
 
 

@@ -37,8 +37,8 @@ class FastEngine(PooledEngine):
     Args:
         limits: Limits of the prepared processes. A run can have lower limits.
         processes: Number of processes, or None for one process per processor core. While runs have to wait, the engine
-            uses up to four times this number. After half a minute without a run, it keeps one process. After two
-            minutes, it keeps none.
+            uses up to four times this number. After half a minute without a run, one process remains. After two
+            minutes, no process remains.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all
             slots.
         vocabulary: Names that are visible to actions.

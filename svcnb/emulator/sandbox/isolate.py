@@ -137,7 +137,7 @@ class Isolate(asyncio.Protocol):
     def processor(self) -> ProcessorUse | None:
         """Returns the processor time of the main thread so far, or None if the system does not report it."""
         try:
-            with open(f"/proc/{self.pid}/schedstat", "rb") as file:  # noqa: PTH123 - others wait during this read
+            with open(f"/proc/{self.pid}/schedstat", "rb") as file:  # noqa: PTH123 - faster than pathlib, and other tasks wait
                 used_ns, waited_ns, _ = file.read(128).split()
             return ProcessorUse(int(used_ns) / 1e9, int(waited_ns) / 1e9)
         except (OSError, ValueError):

@@ -157,7 +157,7 @@ class Operations:
 
 
 def _check_head(url: str, headers: tuple[tuple[str, str], ...]) -> None:
-    """Rejects an outbound request that would take too long to parse on the event loop.
+    """Rejects an outbound request whose parsing blocks the event loop for too long.
 
     Raises:
         OperationRefused: The URL or the headers are too long. The action receives a TypeError.

@@ -94,7 +94,7 @@ class Pool:
         self._ready: deque[Isolate] = deque()
         self._waiting: list[_Waiting] = []
         self._starting: set[asyncio.Task[None]] = set()
-        # On two cores, two processes start at a time. More processes would delay each other.
+        # On two cores, two processes start at a time. More processes delay each other.
         self._max_starting = max(2, os.cpu_count() or 2)
         self._failures, self._last_failure = 0, ""
         self._open_until = 0.0
@@ -162,7 +162,7 @@ class Pool:
             await host.stop()
 
     async def take(self, account: str = "") -> Isolate:
-        """Returns a warmed-up isolate for one job. The caller must close it or return it with `give`.
+        """Returns a warmed-up isolate for one job. The caller must close the isolate or return it with `give`.
 
         Args:
             account: Account of the run. The account with the least recent use receives the next isolate.
@@ -260,7 +260,7 @@ class Pool:
         self._stalled = self._stalled + 1 if before and self._returned == returned else 0
         if self._waiting and now - self._waiting[0].since >= _QUEUE_CHECK_S:
             used, wanted = processor_fractions(before, now - at)
-            # A starting process delays the others. If this check is late, the processor is too busy.
+            # A starting process delays other processes. If this check is late, the processor is too busy.
             is_waiting = wanted < _WORKING and not self._starting and now - at < 2 * _QUEUE_CHECK_S
             is_long = self._stalled > 0 and (used > _WORKING or self._stalled >= _STALLS)
             if is_waiting or is_long:
@@ -288,7 +288,7 @@ class Pool:
             return
         can_wait = self._can_wait()
         # The first process writes the code cache, so that later processes start in half the time. Simultaneous
-        # processes would also have to compile the code.
+        # processes also have to compile the code.
         at_once = 1 if can_wait or not self.started else self._max_starting
         needed = 0 if self._reuse else len(self._waiting)
         wanted = self._target + needed - len(self._lent) - len(self._ready) - len(self._starting)

@@ -134,7 +134,7 @@ class Host(Protocol):
         ...
 
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
-        """Decrypts a result of `encrypt`."""
+        """Returns the plaintext of a result of `encrypt`."""
         ...
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
@@ -170,7 +170,7 @@ class Outcome(NamedTuple):
             contain it.
         error: Message for the 500 response, without its common prefix.
         error_kind: Kind of failure. ``host`` is a failure of the service, and ``unsupported`` is an operation that the
-            engine does not support. All others are failures of the action.
+            engine does not support. All other kinds are failures of the action.
         trace: Timeline of the run.
         elapsed_s: Wall-clock time of the run in seconds, without the time in the queue.
     """
@@ -220,7 +220,7 @@ class Engine(Protocol):
         """Stops all processes. Running actions end with the error kind ``host``."""
 
     async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
-        """Runs one action.
+        """Runs one action and returns its outcome.
 
         Args:
             source: JavaScript source.

@@ -142,7 +142,7 @@ class Recording:
 
 
 def _read(path: Path) -> str:
-    # Do not open a pipe, because the call would wait for a writer.
+    # Do not open a pipe, because the call waits for a writer.
     if not stat.S_ISREG(path.stat().st_mode):
         raise RecordingError(f"the recording {path} is not a regular file: use the path of a file")
     with path.open("rb") as file:

@@ -155,7 +155,7 @@ class RepeatableHost:
             entry.work.cancel()
         for release in (*self._held, *(each for entry in self._entries for each in entry.held)):
             release()
-        # Errors and this host refer to each other. Without this step, their data would stay in memory until the next
+        # Errors and this host refer to each other. Without this step, their data stays in memory until the next
         # garbage collection.
         self._entries.clear()
         self._left = None
@@ -181,13 +181,13 @@ class RepeatableHost:
             if entry.work.done():
                 self._order.answered(entry)
                 self._discard(entry)
-            del entry  # an error of the operation keeps a reference to this frame
+            del entry  # an error of the operation contains a reference to this frame
         if isinstance(answer, FetchResponse):
             answer = await with_ids(answer, ids)
         return cast("T", answer)
 
     def _make(self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, object]]) -> _Entry:
-        """Starts a new operation.
+        """Starts a new operation and returns its record.
 
         Raises:
             OperationRefused: A repeated run must not make this request.
@@ -215,7 +215,7 @@ class RepeatableHost:
         if not self._discards or entry not in self._entries:
             return
         self._entries.remove(entry)
-        self._held += entry.held  # the caller may no longer exist
+        self._held += entry.held  # release them in `close`, because the caller can have disconnected
         # A repeated run can execute the operation again, unless it had side effects.
         if self._left is None:
             self._order.give_up()

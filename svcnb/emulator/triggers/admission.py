@@ -74,7 +74,7 @@ def require_rate(connection: Connection, trigger: TriggerRecord, now: float) -> 
         Refused: 429 ``trigger_rate_limited``.
     """
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
-    # Ignore runs with a start time in the future. They exist after a user has set the clock back.
+    # Ignore runs with a start time in the future, which exist after a user has set the clock back.
     lately = (
         "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND source = 'webhook' "
         "AND started_at > :since AND started_at <= :until"
@@ -95,7 +95,7 @@ def is_admitted(connection: Connection, identifier: str) -> bool:
 
 
 def require_room_for_input(connection: Connection, trigger: TriggerRecord, input_json: str) -> None:
-    """Rejects a run if the total size of the inputs of the owner's unfinished runs would be too large.
+    """Rejects a run if its input and the inputs of the owner's unfinished runs are too large in total.
 
     Args:
         connection: Connection inside a transaction.
@@ -122,7 +122,7 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
 
 
 def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> None:
-    """Rejects a new or changed trigger if the total size of the owner's triggers would be too large.
+    """Rejects a new or changed trigger if it and the owner's other triggers are too large in total.
 
     Args:
         connection: Connection inside a transaction.

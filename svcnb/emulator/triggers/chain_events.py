@@ -5,8 +5,8 @@ newest block with enough confirmations. One database transaction admits one run 
 the queue is full, the remaining logs wait for the next poll.
 
 The id of a run depends on the log's chain, transaction and content, and on the log's index among equal logs of the
-transaction. It does not depend on the block. If a reorganisation moves the transaction to another block, the log
-therefore does not start a second run.
+transaction. The id does not depend on the block. Therefore, the log does not start a second run if a reorganisation
+moves the transaction to another block.
 
 The scanner stores the hash of the last block that it has read. A different hash reveals a reorganisation of more blocks
 than the number of confirmations. The scanner then reads the last blocks again.
@@ -180,7 +180,7 @@ class ChainEvents(Scanner):
                 last = first + (last - first) // 2
                 continue
             # As in Geth, a filter does not match a log with fewer topics, even if the additional topics of the filter
-            # are wildcards. Other nodes differ.
+            # are wildcards. Some nodes behave differently.
             kept = await offload(_usable, logs, len(config.topics))
             return _Batch(trigger, config, first, last, last_hash, kept)
 
@@ -243,8 +243,8 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
         config: The trigger's settings.
 
     Returns:
-        The fields from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the
-        arguments that the scanner decoded as indexed. It also states whether the signature marks these arguments, and
+        The fields from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the arguments
+        that the scanner decoded as indexed. This field also states whether the signature marks these arguments, and
         whether the log also matches other indexed arguments. If the log does not match the signature, ``decoded`` is
         empty and ``decode_error`` contains the reason. The run starts even in this case.
     """

@@ -25,7 +25,7 @@ class Answer:
         status: HTTP status, or None if no response arrived (network error or timeout).
         body: The parsed JSON, or the text if it is not JSON.
         trouble: The problem if no response arrived.
-        may_still_run: Whether the action can still be running. Another attempt could then run it twice.
+        may_still_run: Whether the action can still be running. Another attempt can then run the action twice.
     """
 
     status: int | None
@@ -35,7 +35,7 @@ class Answer:
 
     @property
     def is_transient(self) -> bool:
-        """Whether to retry: after a 429, any 5xx or no response, unless the action may still be running."""
+        """Whether to retry: after a 429, any 5xx or no response, unless the action can still be running."""
         if self.may_still_run:
             return False
         return self.status is None or self.status == _TOO_MANY or self.status in _SERVER_ERRORS
@@ -64,7 +64,7 @@ class Verdict:
 
 
 def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> Verdict:
-    """Decides the result of an attempt from the response.
+    """Returns the result of an attempt, based on the response.
 
     Args:
         answer: The response to the request.

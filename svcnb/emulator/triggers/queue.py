@@ -268,7 +268,7 @@ class RunQueues:
         trigger = find_trigger(connection, trigger_id)
         if trigger is None or not trigger.enabled:
             return None
-        # Ignore a time beyond the longest delay. It exists after a user has set the clock back.
+        # Ignore a time beyond the longest delay, which can exist after a user has set the clock back.
         if run.next_attempt_at is not None and now < run.next_attempt_at <= now + max(RUN_RETRY_DELAYS_S):
             return _Waiting(run.next_attempt_at, since=now)
         return _Claimed(claim(connection, run), trigger)

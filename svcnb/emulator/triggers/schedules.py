@@ -47,7 +47,7 @@ class Schedules(Scanner):
         admitted = [await self._admit(trigger, scan) for trigger in triggers if due[trigger.id] <= scan]
         self._next_look = scan + self._interval_s
         if not any(admitted):
-            # All queues are full, so more scans within a clock jump would have the same result.
+            # All queues are full, so more scans within a clock jump have no effect.
             self._next_look = max(self._next_look, self._last_scan_until(now) + self._interval_s)
 
     def _scan_for(self, due: float) -> float:
@@ -80,7 +80,7 @@ def _next_tick(trigger: TriggerRecord) -> float:
 
 
 def _admit_tick(connection: Connection, trigger_id: str, scan: float, now: float) -> bool:
-    """Admits a run for the first due tick. Checks all conditions again inside the transaction."""
+    """Admits a run for the first due tick, and returns whether it did. Checks all conditions in the transaction."""
     trigger = find_trigger(connection, trigger_id)
     if trigger is None or not trigger.enabled or trigger.kind != "schedule":
         return False

@@ -175,8 +175,8 @@ class Triggers:
     async def place_now(self, trigger: TriggerRecord) -> dict[str, Any]:
         """Returns the columns for a chain_event trigger's position at the newest block, or no columns for other kinds.
 
-        If the chain does not respond, the trigger keeps its position, because repeated events are better than lost
-        events.
+        If the chain does not respond, the trigger's position does not change, because repeated events are better than
+        lost events.
         """
         if trigger.kind != "chain_event":
             return {}
@@ -207,7 +207,8 @@ def _watched(settings: Settings, rpc: Callable[[Any], Awaitable[Any]], name: Cha
     if url is not None:
         return WatchedChain(name, over_http(url), CHAIN_CONFIRMATIONS if confirmations is None else confirmations)
 
-    # The emulator's own chain creates a block only for a transaction, so additional confirmations might never occur.
+    # The emulator's own chain creates a block only for a transaction, so further blocks can confirm a log much later or
+    # never.
     return WatchedChain(name, Rpc(rpc), confirmations or 0)
 
 

@@ -23,7 +23,7 @@ def from_json(text: str | None) -> Any:
 
 
 def rfc3339(moment: float | None) -> str | None:
-    """Formats a time for the API (RFC 3339): UTC, microseconds, ``Z``."""
+    """Returns a time in Unix seconds in the format of the API: RFC 3339 in UTC, with microseconds and ``Z``."""
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -159,7 +159,8 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
         connection: Connection inside a transaction.
         trigger_id: Id of the trigger.
         keep: Maximum number of ended runs to keep.
-        before: Time in Unix seconds. The function keeps runs that started later, because the rate limit counts them.
+        before: Time in Unix seconds. The function does not delete runs that started later, because the rate limit
+            counts them.
     """
     connection.run(
         """
@@ -177,7 +178,7 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
 
 
 def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
-    """Deletes the inputs and responses of the oldest ended runs of a trigger's owner, but keeps the runs.
+    """Deletes the inputs and responses of the oldest ended runs of a trigger's owner, but not the runs.
 
     Args:
         connection: Connection inside a transaction.

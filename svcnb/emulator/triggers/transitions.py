@@ -15,7 +15,7 @@ INTERRUPTED: Final = "the service stopped during this run; the run is executed a
 
 @dataclass(frozen=True)
 class Ended:
-    """Run with the result of its attempt."""
+    """Run before its attempt (``run``), with the result of the attempt (``verdict``)."""
 
     run: RunRecord
     verdict: Verdict
@@ -24,7 +24,7 @@ class Ended:
 def settle_or_fail(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
     """Records the result of a run. If the database rejects the result, records ``lost`` instead and returns the error.
 
-    Both writes use one transaction, because the cause of the error might no longer exist in a second transaction.
+    Both writes use one transaction, because the error does not always occur again in a second transaction.
     """
     try:
         with connection.savepoint():
@@ -43,7 +43,7 @@ def claim(connection: Connection, run: RunRecord) -> RunRecord:
     if run.status == "retrying":
         changes["attempt"] = run.attempt + 1
     elif run.status == "running":
-        # Only a stop of the service leaves a run in this state, so repeat the interrupted attempt.
+        # A run has this status only after a stop of the service, so repeat the interrupted attempt.
         changes |= {"interruptions": run.interruptions + 1, "error": INTERRUPTED}
     change_run(connection, "seq = :of", changes, of=run.seq)
     return RunRecord(**(run.__dict__ | changes))

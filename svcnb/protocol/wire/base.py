@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class Request(BaseModel):
     """Base class of request bodies. The models do not convert one JSON type into another, and ignore unknown members.
 
-    The constructor validates the values, so the client rejects invalid requests before it sends them.
+    The constructor validates the values, so the client rejects an invalid request before it sends the request.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(

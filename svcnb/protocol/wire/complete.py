@@ -12,7 +12,7 @@ from svcnb.protocol.wire.rejections import is_refused
 
 
 class CompleteRequest(Request):
-    """Base class of requests. With strict types, it rejects a request with a missing member.
+    """Base class of requests. With strict types, the model rejects a request without a required member.
 
     Source: docs/service/strict-types.md#accepted-without-the-preset, docs/service/http.md#value-formats.
     """

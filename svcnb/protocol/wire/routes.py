@@ -1,6 +1,6 @@
 """All routes of the service that this package uses, with the models of their bodies.
 
-The client uses this table. The drift check compares a live service with it.
+The client uses this table. The drift check compares a live service with this table.
 
 Source: docs/service/endpoints.md#endpoints.
 """

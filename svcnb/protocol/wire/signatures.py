@@ -22,7 +22,7 @@ def _object_or_text(value: object) -> object:
 class SignedRequest(Request):
     """Request with typed data and its signature.
 
-    The endpoint checks their content; this model checks only their types.
+    This model checks only the JSON types of the members. The endpoint checks the content.
     """
 
     typed_data: Annotated[dict[str, Any] | str, BeforeValidator(_object_or_text)] = Field(

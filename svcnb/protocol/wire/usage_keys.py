@@ -98,7 +98,7 @@ class SignedUsageApiKeyResponse(Response):
 
 
 class ApiKeyItem(Response):
-    """Entry of ``list_api_keys``. It never contains the key itself (docs/service/http.md#lists)."""
+    """Entry of ``list_api_keys``. The entry never contains the key itself (docs/service/http.md#lists)."""
 
     id: str = Field(description="Same as api_key_hash.")
     api_key_hash: str = Field(description="keccak256 of the key, as 0x followed by 64 hex digits.")

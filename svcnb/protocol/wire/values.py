@@ -303,10 +303,10 @@ _ADDRESS_SCHEMA: Final[dict[str, Any]] = {
 }
 
 PkpId = Annotated[str, BeforeValidator(_pkp_id), WithJsonSchema(_ADDRESS_SCHEMA)]
-"""A wallet address. The model converts it to lower case with ``0x``."""
+"""A wallet address. The model converts the address to lower case with ``0x``."""
 
 WalletAddress = Annotated[str, BeforeValidator(_wallet_address), WithJsonSchema(_ADDRESS_SCHEMA)]
-"""Address of any wallet, including wallets outside the service. The model converts it to lower case with ``0x``."""
+"""Address of any wallet, including wallets outside the service. The model converts the address to lower case."""
 
 PermittedPkp = Annotated[
     str,

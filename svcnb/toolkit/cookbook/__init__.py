@@ -96,7 +96,7 @@ def recipe(name: str) -> Recipe:
 
 @checked
 def create_project(name: str, folder: str | Path) -> Path:
-    """Creates a project from a recipe, with the action, contract, tests, plan, workflow and README.
+    """Creates a project from a recipe, with the action, contracts (if any), tests, plan, workflow and README.
 
     Args:
         name: Name of the recipe.

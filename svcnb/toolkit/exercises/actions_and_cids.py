@@ -43,7 +43,9 @@ def _derived(answer: Any) -> str | None:
     template, const, constant = answer.source.rpartition("const ")
     # The action editor provides only the source, so the check recognises the template by its bytes.
     if answer.template_cid is None and (not const or cid(template) != TEMPLATE_CID):
-        return "this is not a derived action: use payer.derive(...), which keeps the audited bytes of the template."
+        return (
+            "the answer is not a derived action: use payer.derive(...), which keeps the audited bytes of the template."
+        )
     if answer.template_cid not in {None, TEMPLATE_CID}:
         return "this action was derived from a different template: use the lesson's `payer`."
     return _limit(constant)

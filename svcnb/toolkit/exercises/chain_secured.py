@@ -18,7 +18,7 @@ def _stopped(answer: Any) -> str | None:
     if not isinstance(answer, Exception):
         raise TypeError
     if not isinstance(answer, SigningError):
-        return f"the answer must be the svcnb.SigningError that your preview causes, but this is {kind(answer)}."
+        return f"the answer must be the svcnb.SigningError that your preview causes, but the answer is {kind(answer)}."
     if "stopped before signing" not in answer.message:
         return "this change failed for a different reason: set mine.on_preview to a function that returns False."
     return None

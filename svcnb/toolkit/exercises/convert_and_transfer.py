@@ -32,7 +32,7 @@ def _never_again(answer: Any) -> str | None:
     if not isinstance(answer, Exception):
         raise TypeError
     if not isinstance(answer, ChainError):
-        return f"the answer must be the svcnb.ChainError of the transfer, but this is {kind(answer)}."
+        return f"the answer must be the svcnb.ChainError of the transfer, but the answer is {kind(answer)}."
     if answer.name == "NoAccountAccess":
         return "this wallet does not own the account: transfer the account with the wallet of the current owner."
     if answer.name != "AccountAlreadyExists":

@@ -50,7 +50,7 @@ def _declined(answer: Any) -> str | None:
         raise TypeError
     if isinstance(answer, PaymentFailed):
         return None
-    return f"this is {kind(answer)}: let the processor decline a payment, then wait for that payment."
+    return f"the answer is {kind(answer)}: let the processor decline a payment, then wait for that payment."
 
 
 EXERCISES = (

@@ -74,8 +74,8 @@ class Exercise:
     def _other_kind(self, answer: object) -> str:
         found = kind(answer)
         if re.search(rf"\b{re.escape(found)}\b", self.expects):
-            return f"this is {found}, but its content is wrong. Expected: {self.expects}."
-        return f"the answer must be {self.expects}, but this is {found}."
+            return f"the answer is {found}, but its content is wrong. Expected: {self.expects}."
+        return f"the answer must be {self.expects}, but the answer is {found}."
 
 
 def kind(answer: object) -> str:

@@ -19,7 +19,7 @@ def _checksum(answer: Any) -> str | None:
     if answer == _ADDRESS:
         return None
     if answer.lower() != _ADDRESS.lower():
-        return "this is a different address: use the address from the exercise."
+        return "the answer is a different address: use the address from the exercise."
     return "some letters have the wrong case: compute the checksum with Web3.to_checksum_address(...)."
 
 
@@ -32,7 +32,7 @@ def _signature(answer: Any) -> str | None:
     try:
         signer = recover_address(personal_digest(_TEXT), bytes(signed))
     except ValueError:
-        return "this is not a signature: use grace.sign_message(message).signature, which has 65 bytes."
+        return "the answer is not a signature: use grace.sign_message(message).signature, which has 65 bytes."
     if signer.lower() == _GRACE.lower():
         return None
     return f"Grace did not make this signature: for the text {_TEXT!r}, the recovered address is {signer}."

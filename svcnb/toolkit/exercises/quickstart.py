@@ -38,7 +38,7 @@ def _refused(error: Any) -> str | None:
     if isinstance(error, ServiceError):
         return f"this error has status {error.status}. Run an action that no group permits, with the same usage key."
     if isinstance(error, type) and issubclass(error, Exception):
-        return "this is the class of the exception: write `except svcnb.Forbidden as error: answer = error`."
+        return "the answer is the class of the exception: write `except svcnb.Forbidden as error: answer = error`."
     raise TypeError
 
 

@@ -67,7 +67,7 @@ def _mended(answer: Any) -> str | None:
         raise TypeError
     red = _failing({"mended": (_TESTS + _WANTED, source)})
     if red is None:
-        return "this is not the source of an action: define a function main."
+        return "the answer is not the source of an action: define a function main."
     if red:
         return (
             "the action must sign 1 and 500, and reject 0, -1, 501 and 1.5. At least one of "

@@ -84,7 +84,7 @@ def _topic(text: Any) -> str | None:
         return None
     if not text.startswith("0x") or len(text) != len(expected):
         return "the answer must be a topic of 0x and 64 hex digits: use topic0 of the result of triggers.event(...)."
-    return "this is the topic of a different event: use topic0 of the result of triggers.event(...)."
+    return "the answer is the topic of a different event: use topic0 of the result of triggers.event(...)."
 
 
 def _group(run: Any) -> str | None:

@@ -120,7 +120,7 @@ export function copyButton(text: () => string, label = "Copy", what = ""): HTMLB
   button.addEventListener("click", async () => {
     button.textContent = await copied(text())
       ? "Copied"
-      : "The browser did not copy the text: select and copy it manually";
+      : "The browser did not copy the text: select the text and copy it manually";
     setTimeout(() => button.textContent = label, 2_000);
   });
   return button;

@@ -134,7 +134,10 @@ function inWords(name: string, method: string, code: number | undefined, told: s
     };
   }
   if (code === UNAUTHORIZED) {
-    return { message: `${name} does not permit this page to use that account.`, hint: "Connect the wallet again." };
+    return {
+      message: `${name} does not permit this page to use the chosen account.`,
+      hint: "Connect the wallet again.",
+    };
   }
   return { message: `${name}: ${told}`, hint: `The rejected request is ${method}. For details, open the wallet.` };
 }

@@ -1,7 +1,7 @@
 """HTML pages of the payment processor. The server renders them, so a payment needs no script.
 
-Only the return page has a script (`widgets/src/processor_page`). It updates the status and requests the credit from the
-service. This request sends a key in a header, which an HTML form cannot do.
+Only the return page has a script (`widgets/src/processor_page`). The script updates the status and requests the credit
+from the service. This request sends a key in a header, which an HTML form cannot do.
 """
 
 from __future__ import annotations

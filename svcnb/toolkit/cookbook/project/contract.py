@@ -77,7 +77,9 @@ def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any
         return [_as(kind, values[name]) for name, kind in types.items()]
     if len(given) != len(types):
         wanted = ", ".join(f"{name} ({kind})" for name, kind in types.items())
-        raise click.ClickException(f"{function} needs {len(types)} arguments, got {len(given)}: {wanted or 'none'}")
+        raise click.ClickException(
+            f"{function} needs {len(types)} arguments, got {len(given)}. The arguments are: {wanted or 'none'}"
+        )
     return [_as(kind, value) for kind, value in zip(types.values(), given, strict=True)]
 
 

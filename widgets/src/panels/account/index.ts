@@ -57,7 +57,11 @@ export default panel("Account", (at) => {
       h("hr", {}),
       field("Account key or usage key", key, "The key stays in the kernel and is not saved with the notebook."),
       at.button("Open", async () => {
-        await at.call("open_with_key", { api_key: typed(key, "Paste a key.") }, "Opening the account");
+        await at.call(
+          "open_with_key",
+          { api_key: typed(key, "Enter an account key or a usage key.") },
+          "Opening the account",
+        );
         key.value = "";
       }, { fields: { key } }),
     ),
@@ -161,7 +165,7 @@ export default panel("Account", (at) => {
       place?.insertBefore(owner.element, mode === "api" ? convert : place.children[2] ?? null);
     }
     const rows: [string, string][] = [
-      ["Mode", mode === "chain" ? "ChainSecured: a wallet owns it" : "API mode"],
+      ["Mode", mode === "chain" ? "ChainSecured: a wallet owns the account" : "API mode"],
       [mode === "chain" ? "Owner" : "Wallet of the account", address],
       ["Account hash", hash],
       ["Credit", balance || "not loaded yet"],

@@ -125,7 +125,7 @@ class View {
         h(
           "small",
           { class: "svcnb-hint" },
-          "JSON that main receives. The caller controls all of it. This field can be empty.",
+          "JSON that main receives. The caller controls the whole JSON value. This field can be empty.",
         ),
         paramsHost,
         this.jsonNote,

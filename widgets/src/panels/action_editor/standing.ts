@@ -112,7 +112,11 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
       account = null;
       controls.hidden = refresh.hidden = true;
       text.replaceChildren(
-        h("p", { class: "svcnb-muted" }, "No account is open. Create or open one to register and permit this action."),
+        h(
+          "p",
+          { class: "svcnb-muted" },
+          "No account is open. To register and permit this action, create or open an account.",
+        ),
       );
     },
   };

@@ -11,7 +11,7 @@ export const PURPOSES: Readonly<Record<Flow, readonly [title: string, what: stri
   ConvertAccount: ["Convert an account", "Transfers an API-mode account to this wallet. The transfer is irreversible."],
   AddUsageApiKey: [
     "Create a usage key",
-    "The service creates a usage key. It has no permissions until it is registered on the chain.",
+    "The service creates a usage key. The key has no permissions until it is registered on the chain.",
   ],
   BillingAuth: ["Use billing", "The X-Wallet-Auth header authenticates billing requests without a key."],
 };
@@ -22,8 +22,8 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   "domain.chainId": "Chain id of the node. The service rejects signatures for other chains.",
   "primaryType": "Flow of the envelope. A signature is valid for one flow only.",
   "types": "Names and types of the fields. Their order is part of the hash.",
-  "message.address": "Wallet that signs. The service checks the signature against it.",
-  "message.issuedAt": "Time of the signature, in Unix seconds. It is the only protection against replay.",
+  "message.address": "Wallet that signs. The signature must belong to this wallet.",
+  "message.issuedAt": "Time of the signature, in Unix seconds. This time is the only protection against replay.",
 };
 
 /** Returns the rows of the table for an envelope. */

@@ -182,8 +182,8 @@ export default panel("Signing", (at) => {
           "table",
           {},
           row("Signature", signature),
-          row("Recovered address", checked.recovered || "none: no key created this signature"),
-          row("Digest in Python", same ? "the same" : checked.digest),
+          row("Recovered address", checked.recovered || "none: no address can be recovered from this signature"),
+          row("Digest in Python", same ? "the same digest" : checked.digest),
         ),
         h(
           "div",
@@ -323,7 +323,7 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
   }
   const made = h("table", {}, row("Wallet", sent.wallet_address), row("Derivation path", sent.derivation_path));
   const note =
-    "The wallet is not part of an account until it is registered on the chain. Under Permissions, the buttons New wallet and New usage key do both steps.";
+    "The wallet is not part of an account until its registration on the chain. Under Permissions, New wallet and New usage key create and register a wallet.";
   if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
   const secret = h("div", { class: "svcnb-notice" });
   const stored = h("button", { type: "button", class: "svcnb-primary" }, "Hide key");

@@ -81,8 +81,8 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       ask,
       "Choose a wallet",
       wallet.element.isConnected
-        ? [h("p", {}, "Choose a wallet below, or connect the first one now.")]
-        : [h("p", {}, "Choose a wallet, or connect the first one now."), wallet.element],
+        ? [h("p", {}, "Choose a wallet below, or connect the first wallet now.")]
+        : [h("p", {}, "Choose a wallet, or connect the first wallet now."), wallet.element],
       "Connect a wallet",
       () => wallet.connect(ask.args.chain as Chain | undefined),
     );

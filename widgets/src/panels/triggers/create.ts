@@ -110,7 +110,7 @@ export function maker(
   const priced = () => {
     price.textContent = usageKey.value
       ? "free"
-      : `${cost}: a group that permits the action, and a key that can only run it`;
+      : `${cost}: creates a group that permits the action, and a key that can only run this action`;
   };
   usageKey.addEventListener("input", priced);
   priced();
@@ -128,7 +128,7 @@ export function maker(
     field(
       "Usage key",
       usageKey,
-      "If this field is empty, a key is created. The triggers service encrypts and stores the key.",
+      "If this field is empty, the panel creates a key. The triggers service encrypts and stores the key.",
     ),
     h("div", { class: "svcnb-row" }, create, price),
   );

@@ -116,7 +116,7 @@ export default panel("Workbench", (at) => {
 /** Returns a line about the open account, which is the same on every tab. */
 function line({ mode, address, balance }: Session): (Node | string)[] {
   if (mode === "") {
-    return [h("span", { class: "svcnb-muted" }, "No account is open. Create or open one under Account.")];
+    return [h("span", { class: "svcnb-muted" }, "No account is open. Create or open an account under Account.")];
   }
   return [
     h("span", {}, mode === "chain" ? "ChainSecured account of " : "Account ", h("code", {}, address)),
