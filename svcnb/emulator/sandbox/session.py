@@ -214,14 +214,14 @@ class Session:
         if _PARSING in self._calls:
             return
         try:
-            for heard, frame in enumerate(self._reader.frames(), 1):
+            for count, frame in enumerate(self._reader.frames(), 1):
                 if self._finished.done() or self.answered:
                     return
                 if len(frame.text) > LARGE_BYTES:
                     self._do(_PARSING, self._handle_large(frame))
                 else:
                     self._handle(frame.body(), frame)
-                if heard == _AT_ONCE or self._is_occupied:
+                if count == _AT_ONCE or self._is_occupied:
                     self._pause_input()
                     return
         except _NOT_OF_THE_BOOTSTRAP:
