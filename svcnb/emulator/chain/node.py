@@ -69,7 +69,7 @@ class AnvilNode:
 
     @classmethod
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> AnvilNode:
-        """Starts a node with only its first block.
+        """Starts a node with only its first block, and returns the running node.
 
         Args:
             genesis: First block of the chain.

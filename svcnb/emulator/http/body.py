@@ -83,7 +83,7 @@ def require_plain(request: Request) -> None:
 
 
 async def parse(data: bytes) -> Any:
-    """Parses JSON. Parses large input outside of the event loop.
+    """Returns the parsed JSON value. Parses large input outside of the event loop.
 
     Raises:
         StructuredError: 400 if the bytes are not UTF-8 JSON, or contain too many values.
