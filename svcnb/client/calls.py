@@ -61,7 +61,16 @@ class Call(Generic[T]):
 class Request:
     """HTTP request, ready to send.
 
-    The representation shows only the method, because all other parts can contain a credential.
+    The result of ``repr`` contains only the method and the timeouts, because all other fields can contain a credential.
+
+    Attributes:
+        method: HTTP method.
+        url: Complete address.
+        headers: All headers, including the key.
+        content: Body, or None for no body.
+        connect_timeout: Timeout for establishing a connection, in seconds.
+        timeout: Timeout for the response, in seconds.
+        shown_path: Path for logs. Empty if the path can contain a secret.
     """
 
     method: str
@@ -101,14 +110,14 @@ class Answer:
 
 @dataclass(frozen=True)
 class Pause:
-    """Step that waits for a number of seconds."""
+    """Step that waits for ``seconds`` seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
 class Notice:
-    """Step that notifies the ``on_run`` listeners about an execution."""
+    """Step that passes the `RunRecord` of an execution to the listeners of ``on_run``."""
 
     record: object
 

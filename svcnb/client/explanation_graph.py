@@ -68,7 +68,10 @@ class Box(NamedTuple):
 
     Attributes:
         column: 0 for the key, 1 for a group, 2 for the action or the wallet.
-        row: Number of rows below the middle of the graph.
+        row: Number of rows below the middle of the graph. Negative for a box above the middle.
+        kind: Label of the box: ``key``, ``group``, ``action``, ``call`` or ``wallet``.
+        text: Name of the object.
+        strong: Whether the group of the box has all required links.
     """
 
     column: int
@@ -79,7 +82,14 @@ class Box(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Link between two boxes, from left to right. The link exists or is missing, and can come from a wildcard."""
+    """Link between two boxes.
+
+    Attributes:
+        start: Left box.
+        end: Right box.
+        there: Whether the link exists. If not, the drawing shows a missing link.
+        wildcard: Whether the link comes from a wildcard entry.
+    """
 
     start: Box
     end: Box
@@ -88,7 +98,14 @@ class Line(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Boxes and lines of a graph, the height of the graph in rows, and the number of omitted groups."""
+    """Positions of all parts of a graph.
+
+    Attributes:
+        boxes: All boxes.
+        lines: All links between boxes.
+        rows: Height of the graph, as a number of rows.
+        left_out: Number of omitted groups.
+    """
 
     boxes: list[Box]
     lines: list[Line]

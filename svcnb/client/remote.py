@@ -44,7 +44,16 @@ class Service:
     """Service and key, in a form that the client can send to workers.
 
     A `Secret` cannot be pickled, so this class contains the key as a string. A caller who passes an executor agrees
-    that the client sends the key to its workers.
+    that the client sends the key to the workers of the executor.
+
+    Attributes:
+        base_url: Address of the service, the part before ``/core/v1``.
+        key: The key, or an empty string.
+        vocabulary: Names of the service and of the payment processor.
+        timeouts: Timeouts of each kind of call.
+        retries: Retry policy.
+        correlation_id: Id that the worker sends with every call, or None.
+        headers: Headers of every request to the service.
     """
 
     base_url: str

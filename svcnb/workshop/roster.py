@@ -91,7 +91,7 @@ class _Content(BaseModel):
 
 
 def clean(text: str, what: str = "name") -> str:
-    """Normalises a display name or an e-mail address: Unicode normal form C, without surrounding whitespace.
+    """Returns a display name or an e-mail address in Unicode normal form C, without surrounding whitespace.
 
     Args:
         text: Text to normalise.

@@ -49,7 +49,7 @@ SERVICE = {
     "response": f"{size(RUN.max_response_length)} ({RUN.max_response_length:,} bytes of text)",
     "logs": f"{RUN.max_console_log_length:,} bytes",
     "outbound requests": f"{RUN.max_fetch_count}. The service does not count redirects",
-    "outbound request": (
+    "one outbound request": (
         f"response body of {size(RUN.max_fetch_bytes)}, and {RUN.fetch_timeout_ms // 1000} seconds until the whole "
         "response has arrived"
     ),

@@ -20,9 +20,12 @@ from svcnb.protocol.hashes import checksum_address
 
 @dataclass
 class GroupRights:
-    """Permissions of a group: its name, the permitted action hashes, and the permitted wallet addresses in lowercase.
+    """Permissions of a group.
 
-    0 as a hash, or the zero address, means all actions or all wallets.
+    Attributes:
+        name: Name of the group.
+        actions: Hashed CIDs of the permitted actions, as numbers. 0 means all actions.
+        wallets: Addresses of the permitted wallets in lowercase. The zero address means all wallets.
     """
 
     name: str
@@ -34,8 +37,10 @@ class GroupRights:
 class KeyRights:
     """Permissions of a usage key.
 
-    ``arguments`` contains the arguments of setUsageApiKey by name, or None if they are unknown. ``expiration`` is in
-    Unix seconds. 0 means that the key never expires.
+    Attributes:
+        name: Name of the key.
+        arguments: Arguments of setUsageApiKey by name, or None if the arguments are unknown.
+        expiration: Time in Unix seconds after which the key is no longer valid. 0 means that the key never expires.
     """
 
     name: str

@@ -1,9 +1,8 @@
 """Built-in chain, with a node that can crash at any time, and a durable journal.
 
-One writer task makes all changes of the chain in sequence. The writer checks the pending transactions, writes them to
-the journal in one commit, and sends them to the node in journal order. The writer notifies the listeners before it
-returns results to the callers. After a crash, requests wait until the chain has restarted the node and replayed the
-journal.
+One writer task makes all changes of the chain in sequence. The task checks the pending transactions, writes them to the
+journal in one commit, and sends them to the node in journal order. It notifies the listeners before it returns results
+to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
 The timestamp of a block is the emulator's time in whole seconds. It is never earlier than the timestamp of the previous
 block. With a frozen clock, all blocks have the same timestamp, which the node allows. The node creates a block only for
@@ -150,7 +149,7 @@ class LocalChain:
     # --- changes ----------------------------------------------------------------------------------------------------
 
     async def submit(self, raw: bytes) -> Receipt:
-        """Writes a signed transaction to the journal, sends it to the node, and waits for its block.
+        """Writes a signed transaction to the journal, sends it to the node, and returns the receipt from its block.
 
         Raises:
             RpcError: The node rejected the transaction. The chain is unchanged.

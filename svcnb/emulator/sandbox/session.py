@@ -214,14 +214,14 @@ class Session:
         if _PARSING in self._calls:
             return
         try:
-            for heard, frame in enumerate(self._reader.frames(), 1):
+            for count, frame in enumerate(self._reader.frames(), 1):
                 if self._finished.done() or self.answered:
                     return
                 if len(frame.text) > LARGE_BYTES:
                     self._do(_PARSING, self._handle_large(frame))
                 else:
                     self._handle(frame.body(), frame)
-                if heard == _AT_ONCE or self._is_occupied:
+                if count == _AT_ONCE or self._is_occupied:
                     self._pause_input()
                     return
         except _NOT_OF_THE_BOOTSTRAP:
@@ -288,8 +288,7 @@ class Session:
                 # Cancel the task in the next iteration of the event loop, so that it has started. A host that repeats a
                 # run must record the call even after an immediate cancellation.
                 asyncio.get_running_loop().call_soon(task.cancel, ABORTED)
-                # The isolate's event loop ends only after a response to every call. The isolate ignores a second
-                # response.
+                # The isolate's event loop ends only after a response to every call. Later responses have no effect.
                 self._isolate.write(pack({"id": call_id, "value": None}))
         else:
             call_id = int(body["id"])

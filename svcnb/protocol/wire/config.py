@@ -34,7 +34,10 @@ class ChainConfigKeys(Response):
 
 
 class ActionClientConfig(Response):
-    """Response of the ``..._client_config`` endpoint: limits of one execution, and how long a client waits."""
+    """Response of the ``..._client_config`` endpoint: limits of one execution, and the time that a client waits.
+
+    `svcnb.protocol.limits.ActionLimits` describes the fields and their units.
+    """
 
     timeout_ms: int
     async_timeout_ms: int

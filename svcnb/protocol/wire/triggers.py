@@ -77,7 +77,7 @@ class PatchTrigger(Request):
 
 
 class Trigger(Response):
-    """Trigger as the service returns it, always without the usage key."""
+    """Trigger in a response, which never contains the usage key. Times are in RFC 3339 format."""
 
     id: str
     user_id: str = ""
@@ -95,7 +95,7 @@ class Trigger(Response):
 
 
 class TriggerRun(Response):
-    """Run of a trigger."""
+    """Run of a trigger. Times are in RFC 3339 format."""
 
     id: str
     trigger_id: str = ""
