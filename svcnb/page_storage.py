@@ -35,7 +35,7 @@ NOTE: Final = (
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _LOCK: Final = "lock"
-_PATIENCE_MS: Final = 3_000
+_LOCK_TIMEOUT_MS: Final = 3_000
 _mounted: asyncio.Task[None] | None = None
 _saving: asyncio.Lock | None = None
 
@@ -98,7 +98,7 @@ async def claim(name: str) -> Callable[[], None] | None:
             locked.set_result(False)
 
     # After a reload, the worker of the earlier page can keep the lock for a moment.
-    signal = AbortSignal.timeout(_PATIENCE_MS)
+    signal = AbortSignal.timeout(_LOCK_TIMEOUT_MS)
     options = to_js({"signal": signal}, dict_converter=Object.fromEntries)
     navigator.locks.request(f"{ROOT}/{name}", options, create_proxy(hold)).catch(create_proxy(give_up))
     if not await locked:

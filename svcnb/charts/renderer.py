@@ -241,8 +241,8 @@ def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
     chosen = _PAGE if theme == "auto" else _theme(theme)
     drawn = draw("svg", _themed(spec, chosen), _VERSION).decode()
     if theme == "auto":
-        for stand_in, colour in _PAGE_COLOURS.items():
-            drawn = drawn.replace(f'"{stand_in}"', f'"{colour}"')
+        for placeholder, colour in _PAGE_COLOURS.items():
+            drawn = drawn.replace(f'"{placeholder}"', f'"{colour}"')
     return _named(drawn, describe(spec))
 
 

@@ -20,10 +20,10 @@ def make_app(service: Service) -> Middleware:
         service: The components of the emulator. They can start later, but must run before the first request.
     """
     settings = service.settings
-    forgiven = ToleratedRequests()
-    dispatcher = Dispatcher(forgiven, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
+    tolerated = ToleratedRequests()
+    dispatcher = Dispatcher(tolerated, exact_types=settings.exact_types, max_body_bytes=settings.max_body_bytes)
     first = first_endpoints(service)
-    router = Router(dispatcher, first, others=lambda: other_endpoints(service, first, forgiven))
+    router = Router(dispatcher, first, others=lambda: other_endpoints(service, first, tolerated))
     return Middleware(
         router,
         settings=settings,
@@ -80,13 +80,13 @@ def first_endpoints(service: Service) -> list[Endpoint]:
     return [*accounts.endpoints(), *actions.endpoints(), *config.endpoints()]
 
 
-def other_endpoints(service: Service, first: list[Endpoint], forgiven: ToleratedRequests) -> list[Endpoint]:
+def other_endpoints(service: Service, first: list[Endpoint], tolerated: ToleratedRequests) -> list[Endpoint]:
     """Returns all other endpoints. The call imports half of the modules of the HTTP layer.
 
     Args:
         service: The components.
         first: The result of `first_endpoints`, for the OpenAPI description.
-        forgiven: Record of accepted requests that the live service rejects, for the control plane.
+        tolerated: Record of accepted requests that the live service rejects, for the control plane.
     """
     from svcnb.emulator.billing.processor_routes import ProcessorPages
     from svcnb.emulator.http import pages
@@ -100,7 +100,7 @@ def other_endpoints(service: Service, first: list[Endpoint], forgiven: Tolerated
         *_resources(service),
         *_credits(service),
         *ProcessorPages(service.processor).endpoints(),
-        *_control_plane(service, forgiven),
+        *_control_plane(service, tolerated),
         *RpcGateway(service.chain.rpc, service.faults, service.settings.max_body_bytes).endpoints(),
         *triggers.endpoints(rows),
         *webhook_routes.endpoints(rows),
@@ -138,7 +138,7 @@ def _credits(service: Service) -> list[Endpoint]:
     ).endpoints()
 
 
-def _control_plane(service: Service, forgiven: ToleratedRequests) -> list[Endpoint]:
+def _control_plane(service: Service, tolerated: ToleratedRequests) -> list[Endpoint]:
     from svcnb.emulator.control.guards import control_guard
     from svcnb.emulator.control.routes import ControlPlane
 
@@ -154,7 +154,7 @@ def _control_plane(service: Service, forgiven: ToleratedRequests) -> list[Endpoi
         run_log=service.runs,
         saved=service.snapshots,
         fault_injection=service.faults,
-        forgiven=forgiven,
+        tolerated=tolerated,
         triggers=service.get_triggers,
         addresses=service.addresses,
     ).endpoints()

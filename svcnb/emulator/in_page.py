@@ -103,7 +103,7 @@ class PageService:
             _finish(self._end(service))
 
     def _saved_after(self, app: App) -> App:
-        """Wraps the application, which then copies the state to the browser's storage shortly after each request."""
+        """Returns a wrapper of the application that saves the state in the browser's storage after each request."""
 
         async def handle(scope: Any, receive: Any, send: Any) -> None:
             try:

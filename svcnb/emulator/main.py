@@ -145,7 +145,7 @@ def _make_server(service: Service) -> tuple[Middleware, Server]:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Binds the port before anything else starts.
+    """Returns a listening socket. Call this function before anything else starts.
 
     If the port is in use, the start fails immediately, before it creates any files or processes.
 

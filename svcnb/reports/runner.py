@@ -40,7 +40,7 @@ _PATHS: Final = (TOKEN_FILE, "SVC_HISTORY", "SVCNB_CONFIG")
 _CONCLUSION_TAG: Final = "conclusion"
 _FAILED_TAG: Final = "papermill-error-cell-tag"
 _ANCHOR: Final = "failed-cell"
-_KERNEL_GONE: Final = ("DeadKernelError", "KernelDidNotStart")
+_KERNEL_LOST: Final = ("DeadKernelError", "KernelDidNotStart")
 _WITHOUT_KERNEL: Final = (
     "Create the report again. A kernel stops when memory runs out or a library crashes. To check that "
     "this Python can start a kernel, run: python -m ipykernel_launcher --version."
@@ -349,7 +349,7 @@ def _failed(error: BaseException, notebook: NotebookNode, name: str, said: str) 
     named = str(getattr(error, "ename", "")) or type(error).__name__
     what, _, hint = str(getattr(error, "evalue", "") or _first_line(error)).partition("\nNext step: ")
     told = f"the report {name} failed {_place(number)}{_heading(notebook, number)}: {named}: {_first_line(what)}"
-    if named in _KERNEL_GONE:
+    if named in _KERNEL_LOST:
         told += f"; last output: {last}" if (last := _last_line(said)) else ""
         hint = _WITHOUT_KERNEL
     return _Failure(number, named, (told, hint.strip()))

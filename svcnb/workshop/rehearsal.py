@@ -103,7 +103,7 @@ def rehearse(
     pause_s: float = 20.0,
     begins: Callable[[int, float], object] | None = None,
 ) -> Rehearsal:
-    """Runs a rehearsal of a workshop on this machine. Shows a progress bar in a terminal.
+    """Runs a rehearsal of a workshop on this machine, and returns its results. Shows a progress bar in a terminal.
 
     Args:
         learners: Number of learners.

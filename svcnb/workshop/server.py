@@ -54,13 +54,13 @@ class Order(BaseModel):
 
 
 class Unlock(BaseModel):
-    """Body of the command that unlocks solutions."""
+    """Body of the command that unlocks solutions, with the numbers of the lessons. An empty list means all lessons."""
 
     lessons: list[int] = Field(default_factory=list, max_length=100)
 
 
 class LessonStart(BaseModel):
-    """Body of the request that the first cell of a lesson sends."""
+    """Body of the request that the first cell of a lesson sends. `Workshop.start_lesson` describes the fields."""
 
     settings: dict[str, bool | int | float | str] = Field(default_factory=dict, max_length=20)
     notebook: str = Field("", max_length=4_096)

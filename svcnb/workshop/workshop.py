@@ -142,7 +142,7 @@ class Workshop(Checked):
     def start_lesson(
         self, name: str, lesson: str, settings: dict[str, Any], *, notebook: str = "", resume: bool = False
     ) -> EmulatorControl:
-        """Starts a lesson in its own emulator with a new state.
+        """Starts a lesson in its own emulator, by default with a new state, and returns a handle.
 
         Without a workshop, the first cell of the lesson starts this emulator.
 
@@ -277,7 +277,7 @@ class Workshop(Checked):
     # --- for one learner, without effect on others --------------------------------------------------------------
 
     def reset(self, name: str) -> Learner:
-        """Deletes a learner's states, saved states and progress.
+        """Deletes a learner's states, saved states and progress. Returns the learner.
 
         The addresses, the token and the environment variables do not change.
 
@@ -349,7 +349,7 @@ class Workshop(Checked):
         url: str | None = None,
         instructor_token: str | None = None,
     ) -> WorkshopServer:
-        """Starts the server for the learners' notebooks and the instructor's commands.
+        """Starts and returns the server for the learners' notebooks and the instructor's commands.
 
         Args:
             host: Address to listen on.

@@ -223,7 +223,7 @@ class RunActions:
         )
 
     def _meter(self, call: Call) -> Meter | None:
-        """Reserves one cent for every second of a run, and stops the run if the credit is used up.
+        """Returns the credit check of a run, or None for a free run. The check reserves one cent for every second.
 
         The service charges only successful runs, so a run that stops for lack of credit costs nothing
         (docs/service/billing.md#prices). A run can finish between two checks and cost more than the credit. The account

@@ -109,7 +109,7 @@ class RunLog:
         self._store = store
         self._waiting: list[Execution] = []
         self._writer: asyncio.Task[None] | None = None
-        self._hurry = asyncio.Event()
+        self._flush_now = asyncio.Event()
         self._since_trim = _SPARE
         self._bytes_since_trim = 0
 
@@ -122,7 +122,7 @@ class RunLog:
     async def flush(self) -> None:
         """Waits until the database contains all executions that were added before this call."""
         if self._writer is not None:
-            self._hurry.set()
+            self._flush_now.set()
             await asyncio.shield(self._writer)  # the cancellation of a reader must not cancel the writer
 
     async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
@@ -156,10 +156,10 @@ class RunLog:
         return await self._store.run_long(work)
 
     async def _write(self) -> None:
-        self._hurry.clear()
+        self._flush_now.clear()
         # Let the charge for the same call use the database first, because the caller waits for the charge.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._hurry.wait(), _LAG_S)
+            await asyncio.wait_for(self._flush_now.wait(), _LAG_S)
         while self._waiting:
             rows, self._waiting = self._waiting, []
             size = sum(map(_size, rows))

@@ -327,7 +327,7 @@ class Ledger:
         return await self._store.run(lambda connection: books.credit_of(connection, account))
 
     async def hold(self, billing_wallet: str, cents: int = 1) -> Hold:
-        """Reserves credit for a call.
+        """Reserves credit for a call and returns the hold.
 
         If several servers share a database, each server subtracts the holds of the other servers. The
         holds of a server end when the server stops.

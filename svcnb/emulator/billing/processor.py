@@ -78,7 +78,7 @@ class Processor:
         await self._store.run(work)
 
     async def create_intent(self, wallet: str, amount_cents: int) -> Intent:
-        """Creates a payment.
+        """Creates a payment and returns it.
 
         Raises:
             EndpointFailure: 400 if the amount is below the minimum or too large.
@@ -191,7 +191,7 @@ class Processor:
         delay_s: float,
         problem: tuple[str, str] | None = None,
     ) -> Intent:
-        """Pays like `confirm`, with a chosen outcome and delay.
+        """Pays like `confirm`, with a chosen outcome and delay. Returns the payment.
 
         Args:
             intent_id: Id of the payment.
@@ -214,7 +214,7 @@ class Processor:
         return await self._change(intent_id, change, client_secret)
 
     async def cancel(self, intent_id: str, client_secret: str) -> Intent:
-        """Cancels a payment.
+        """Cancels a payment and returns it.
 
         Raises:
             ProcessorRefusal: 404 as in `find`. 400 if the payment is processing or has ended.
@@ -229,7 +229,7 @@ class Processor:
         return await self._change(intent_id, change, client_secret)
 
     async def set_outcome(self, intent_id: str, outcome: str, delay_ms: int = 0) -> Intent:
-        """Sets the outcome of a payment for the control plane, and overrides earlier choices.
+        """Sets the outcome of a payment for the control plane, and overrides earlier choices. Returns the payment.
 
         Args:
             intent_id: Id of the payment.

@@ -64,7 +64,7 @@ Handler = Callable[["ProcessorPages", Call, Any], Awaitable[Response]]
 
 
 def _with_processor_errors(handler: Handler) -> Handler:
-    """Converts errors to the processor's format, which differs from the service's format."""
+    """Wraps a handler so that errors have the processor's format, which differs from the service's format."""
 
     @wraps(handler)
     async def guarded(pages: ProcessorPages, call: Call, given: Any) -> Response:

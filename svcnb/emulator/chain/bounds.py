@@ -73,7 +73,7 @@ def _check_fee_history(params: list[Any]) -> None:
 
 
 def _number(name: str, value: Any) -> int | None:
-    """Parses a number in every format that the node accepts. The standard permits fewer formats."""
+    """Returns a number parsed from any format that the node accepts. The standard permits fewer formats."""
     if value is None or isinstance(value, int):
         return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value):

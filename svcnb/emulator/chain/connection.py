@@ -81,7 +81,7 @@ class StreamConnection:
 
     @classmethod
     async def open(cls, path: Path) -> StreamConnection:
-        """Connects to a Unix socket.
+        """Connects to a Unix socket and returns the connection.
 
         Raises:
             OSError: No process listens on the socket.

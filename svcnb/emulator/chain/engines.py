@@ -41,7 +41,7 @@ def engine_of(setting: Engine) -> Engine:
 
 
 async def start_node(genesis: Genesis, *, memory_mb: int) -> Node:
-    """Starts a node with only its first block.
+    """Starts a node with only its first block, and returns the running node.
 
     Args:
         genesis: First block and engine of the chain.

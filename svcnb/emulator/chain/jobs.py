@@ -18,7 +18,12 @@ _LARGEST_BATCH_BYTES: Final = 256 * 1024
 
 @dataclass
 class Sending:
-    """Transaction that is not in a block yet, with a future for its receipt."""
+    """Transaction that is not in a block yet.
+
+    Attributes:
+        transaction: The transaction.
+        done: Future of the receipt.
+    """
 
     transaction: Transaction
     done: asyncio.Future[Receipt]
@@ -26,7 +31,12 @@ class Sending:
 
 @dataclass
 class Work:
-    """Function that needs exclusive access to the chain, with a future for its result."""
+    """Function that needs exclusive access to the chain.
+
+    Attributes:
+        run: The coroutine function.
+        done: Future of the function's return value.
+    """
 
     run: Callable[[], Awaitable[Any]]
     done: asyncio.Future[Any]

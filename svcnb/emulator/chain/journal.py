@@ -133,12 +133,12 @@ def follow(
 
 
 def balance_payload(address: str, wei: int) -> bytes:
-    """Encodes the payload of a `BALANCE` entry."""
+    """Returns the payload of a `BALANCE` entry: the address (20 bytes) and the balance in wei (32 bytes)."""
     return bytes.fromhex(address[2:]) + wei.to_bytes(32, "big")
 
 
 def read_balance(payload: bytes) -> tuple[str, int]:
-    """Decodes the address and the balance in wei of a `BALANCE` entry."""
+    """Returns the address and the balance in wei from the payload of a `BALANCE` entry."""
     return "0x" + payload[:20].hex(), int.from_bytes(payload[20:], "big")
 
 
@@ -199,7 +199,7 @@ def save_dump(connection: Connection, dump: Dump) -> None:
 
 
 def read(connection: Connection) -> History:
-    """Reads all data for a rebuild of the chain. Moves damaged entries at the end to another table.
+    """Returns all data for a rebuild of the chain. Moves damaged entries at the end to another table.
 
     Raises:
         JournalUnusable: The dump that the first entry continues is missing or damaged.
@@ -259,7 +259,7 @@ class SnapshotUnusable(ValueError):
 
 
 def pack(dump: Dump, genesis: str) -> bytes:
-    """Encodes a dump as self-contained bytes."""
+    """Encodes a dump and the parameters of the first block as bytes, for `unpack`."""
     head: dict[str, Any] = {
         "format": 1,
         "genesis": genesis,

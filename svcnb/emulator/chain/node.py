@@ -35,7 +35,7 @@ _START_S: Final = 120.0
 _STOP_S: Final = 5.0
 _WORDS: Final = 4_000
 
-_KEEPER: Final = f"""
+_SHELL: Final = f"""
 ulimit -d "$1" 2>/dev/null; folder=$2; shift 2
 exec 3<&0 4>&1 5>&2 >"$folder/log" 2>&1
 setpriv --pdeathsig KILL true 2>/dev/null && set -- setpriv --pdeathsig KILL "$@"
@@ -69,7 +69,7 @@ class AnvilNode:
 
     @classmethod
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> AnvilNode:
-        """Starts a node with only its first block.
+        """Starts a node with only its first block, and returns the running node.
 
         Args:
             genesis: First block of the chain.
@@ -94,7 +94,7 @@ class AnvilNode:
             process = await asyncio.create_subprocess_exec(
                 "/bin/sh",
                 "-c",
-                _KEEPER,
+                _SHELL,
                 "svcnb-chain",
                 str(memory_mb * 1024),
                 folder.name,

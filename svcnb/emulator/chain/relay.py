@@ -194,7 +194,7 @@ class Relay:
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     async def _by_a_payer(self, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
-        """Runs a function with a free payer. The function completes even if the caller disconnects.
+        """Runs a function with a free payer and returns its result. It completes even if the caller disconnects.
 
         The relay releases the payer only after the chain has responded, because the payer's next nonce is unknown
         until then.

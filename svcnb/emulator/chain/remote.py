@@ -70,7 +70,7 @@ class RemoteChain:
         return ()
 
     async def submit(self, raw: bytes) -> dict[str, Any]:
-        """Sends a signed transaction and waits for its block.
+        """Sends a signed transaction, waits for its block, and returns the receipt.
 
         Raises:
             RpcError: The chain rejected the transaction.

@@ -21,7 +21,7 @@ class RlpError(ValueError):
 
 
 def encode(item: Item) -> bytes:
-    """Encodes bytes or a nested list of bytes."""
+    """Returns the RLP encoding of bytes or of a nested list of bytes."""
     if isinstance(item, bytes):
         if len(item) == 1 and item[0] < _TEXT:
             return item
@@ -31,7 +31,7 @@ def encode(item: Item) -> bytes:
 
 
 def decode(data: bytes) -> Item:
-    """Decodes one item, which must use all of the data.
+    """Returns the decoded item. The encoding of the item must use all of the data.
 
     Raises:
         RlpError: The data is truncated, has extra bytes, is nested too deeply, or is not in the shortest form.

@@ -58,7 +58,7 @@ class Transaction(NamedTuple):
 def sign(
     secret: bytes, *, chain_id: int, nonce: int, to: str | None, data: bytes, gas: int, max_fee: int, tip: int = 0
 ) -> bytes:
-    """Creates a signed EIP-1559 transaction that transfers no ether.
+    """Returns the bytes of a signed EIP-1559 transaction that transfers no ether.
 
     Args:
         secret: Private key of the sender.
@@ -89,7 +89,7 @@ def contract_address(sender: str, nonce: int) -> str:
 
 
 def read(raw: bytes) -> Transaction:
-    """Decodes a signed transaction and recovers its signer.
+    """Returns the decoded transaction with its recovered signer.
 
     Raises:
         TransactionInvalid: The bytes are not a transaction, its type is not supported, or its signature is invalid.

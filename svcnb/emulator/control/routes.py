@@ -78,7 +78,7 @@ class ControlPlane:
         run_log: The record of executions.
         saved: The snapshots.
         fault_injection: Injected faults.
-        forgiven: Record of accepted requests that the live service rejects.
+        tolerated: Record of accepted requests that the live service rejects.
         triggers: Function that returns the triggers service.
         addresses: Function that returns the addresses of this server.
     """
@@ -97,7 +97,7 @@ class ControlPlane:
         run_log: RunLog,
         saved: Snapshots,
         fault_injection: Faults,
-        forgiven: ToleratedRequests,
+        tolerated: ToleratedRequests,
         triggers: Callable[[], Awaitable[Triggers]],
         addresses: Callable[[], dict[str, object]],
     ) -> None:
@@ -112,7 +112,7 @@ class ControlPlane:
         self._run_log = run_log
         self._saved = saved
         self._faults = fault_injection
-        self._forgiven = forgiven
+        self._tolerated = tolerated
         self._triggers = triggers
         self._addresses = addresses
 
@@ -152,13 +152,13 @@ class ControlPlane:
             "faults": [asdict(fault) for fault in self._faults.waiting()],
             "network": self._network(),
             "snapshots": await self._saved.names(),
-            "forgiven": self._forgiven.entries(),
+            "forgiven": self._tolerated.entries(),
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
         """Restores the initial state: no accounts, a new chain, and the configured clock. Keeps the snapshots."""
         self._faults.clear()
-        self._forgiven.clear()
+        self._tolerated.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
         await self._saved.reset()
         return _DONE

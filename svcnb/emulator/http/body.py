@@ -21,7 +21,7 @@ from svcnb.emulator.http.mismatch import sentence
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.protocol.limits import MAX_BODIES_BYTES, MAX_BODIES_BYTES_PER_CALLER, MAX_JSON_VALUES
 from svcnb.protocol.nesting import more_values_than
-from svcnb.protocol.wire.rejections import FORGIVEN, STRICT_TYPES, UNUSABLE
+from svcnb.protocol.wire.rejections import STRICT_TYPES, TOLERATED, UNUSABLE
 
 _READ_ANYWAY = 8
 _LARGE_COPY_BYTES: Final = 1024 * 1024
@@ -83,7 +83,7 @@ def require_plain(request: Request) -> None:
 
 
 async def parse(data: bytes) -> Any:
-    """Parses JSON. Parses large input outside of the event loop.
+    """Returns the parsed JSON value. Parses large input outside of the event loop.
 
     Raises:
         StructuredError: 400 if the bytes are not UTF-8 JSON, or contain too many values.
@@ -146,7 +146,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def validate(
-    adapter: TypeAdapter[Any], value: object, *, strict: bool, where: str = "body", forgiven: set[str] | None = None
+    adapter: TypeAdapter[Any], value: object, *, strict: bool, where: str = "body", tolerated: set[str] | None = None
 ) -> Any:
     """Validates a value against a schema and returns the result.
 
@@ -155,14 +155,14 @@ def validate(
         value: Parsed JSON, or the parameters of a query string.
         strict: Whether to accept only the exact JSON types of the live service.
         where: Name of the checked part of the request, for the error message.
-        forgiven: Set to which the function adds the deviations that only strict validation rejects.
+        tolerated: Set to which the function adds the deviations that only strict validation rejects.
 
     Raises:
         StructuredError: 422 if the value does not match the schema.
         EndpointFailure: 400 if the value matches the schema, but a part of it is not usable.
     """
     try:
-        return adapter.validate_python(value, context={STRICT_TYPES: strict, FORGIVEN: forgiven})
+        return adapter.validate_python(value, context={STRICT_TYPES: strict, TOLERATED: tolerated})
     except ValidationError as error:
         problems = error.errors(include_url=False, include_context=False, include_input=False)
         mismatches = [problem for problem in problems if problem["type"] != UNUSABLE]

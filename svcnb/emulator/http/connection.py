@@ -298,7 +298,7 @@ _REASONS: Final = {
 
 
 def limited(limit: int, answers: Answers) -> type[Connection]:
-    """Creates the connection class for a server.
+    """Returns the connection class for a server.
 
     Args:
         limit: Maximum number of concurrent connections.

@@ -28,7 +28,7 @@ _WORDS: Final = {
 
 
 def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
-    """Describes the first mismatches, with the number of additional ones. Does not repeat values.
+    """Returns a description of the first mismatches, with the number of further mismatches, but without values.
 
     Args:
         problems: The validation errors.

@@ -65,13 +65,13 @@ class Dispatcher:
     """Dispatcher of requests to the handlers of their endpoints.
 
     Args:
-        forgiven: Record of accepted requests that the live service rejects.
+        tolerated: Record of accepted requests that the live service rejects.
         exact_types: Whether to reject the requests that the live service rejects.
         max_body_bytes: Maximum size of a body, in bytes.
     """
 
-    def __init__(self, forgiven: ToleratedRequests, *, exact_types: bool, max_body_bytes: int) -> None:
-        self._forgiven = forgiven
+    def __init__(self, tolerated: ToleratedRequests, *, exact_types: bool, max_body_bytes: int) -> None:
+        self._tolerated = tolerated
         self._exact_types = exact_types
         self._max_body_bytes = max_body_bytes
 
@@ -108,24 +108,24 @@ class Dispatcher:
         endpoint = call.endpoint
         if endpoint.reads_itself:
             return None
-        strict, forgiven = self._exact_types and endpoint.described, set[str]()
+        strict, tolerated = self._exact_types and endpoint.described, set[str]()
         if endpoint.query is not None:
             members = dict(call.request.query_params)
-            given = validate(endpoint.query_adapter, members, strict=strict, where="query string", forgiven=forgiven)
+            given = validate(endpoint.query_adapter, members, strict=strict, where="query string", tolerated=tolerated)
         elif endpoint.request is not None:
             require_plain(call.request)
             data = await read_bytes(call.request, self._max_body_bytes)
             value = await parse(data)
-            check = partial(validate, endpoint.body_adapter, value, strict=strict, forgiven=forgiven)
+            check = partial(validate, endpoint.body_adapter, value, strict=strict, tolerated=tolerated)
             given = await offload(check) if len(data) > LARGE_BYTES else check()
         else:
             return None
-        self._count_tolerated(endpoint, forgiven)
+        self._count_tolerated(endpoint, tolerated)
         return given
 
     def _count_tolerated(self, endpoint: Endpoint, forms: set[str]) -> None:
         if endpoint.described:
-            self._forgiven.note(endpoint.method, endpoint.path, forms)
+            self._tolerated.note(endpoint.method, endpoint.path, forms)
 
 
 async def _charge(call: Call, hold: Hold) -> None:

@@ -91,7 +91,7 @@ def _coder(name: str) -> _Coder:
 
 
 def split_types(text: str) -> tuple[str, ...]:
-    """Splits the content of a tuple at commas that are not inside inner tuples."""
+    """Returns the types of a tuple's content, split at commas that are not inside inner tuples."""
     found, depth, start = [], 0, 0
     for at, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
@@ -287,7 +287,7 @@ def _word(data: memoryview, at: int) -> memoryview:
 
 
 def _length(data: memoryview, at: int) -> int:
-    """Decodes a length or an offset, which must not exceed the size of the data."""
+    """Returns a length or an offset, which must not exceed the size of the data."""
     number = int.from_bytes(_word(data, at), "big")
     if number > len(data):
         raise AbiError(f"the length or offset at byte {at} is {number}, but the data has only {len(data)} bytes")

@@ -55,7 +55,7 @@ class AllowedAddress(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> AllowedAddress:
-        """Parses ``HOST[:PORT]``. An IPv6 address with a port must be in brackets.
+        """Returns the address from the text ``HOST[:PORT]``. An IPv6 address with a port must be in brackets.
 
         Raises:
             ValueError: The text does not have this form.

@@ -190,11 +190,11 @@ class Connection(ABC):
         raise NotImplementedError
 
     def escaped(self, text: str | None) -> str | None:
-        """Escapes a user's string for storage, because PostgreSQL cannot store NUL."""
+        """Returns a user's string, escaped for storage, because PostgreSQL cannot store NUL."""
         return text
 
     def unescaped(self, text: str | None) -> str | None:
-        """Reverses `escaped`."""
+        """Returns the original string from a result of `escaped`."""
         return text
 
     @abstractmethod

@@ -45,7 +45,7 @@ class Address:
             _check_port(self._url)
 
     def connect(self) -> Connection:
-        """Opens a connection.
+        """Opens and returns a connection.
 
         Raises:
             DatabaseError: The database cannot be opened.

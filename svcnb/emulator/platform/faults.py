@@ -46,7 +46,7 @@ class Faults:
     def add(
         self, part: Part, status: int | None = None, delay_ms: int | None = None, times: int | None = None
     ) -> Fault:
-        """Injects a fault.
+        """Injects a fault and returns it.
 
         Args:
             part: The affected part of the service.

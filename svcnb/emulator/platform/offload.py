@@ -112,7 +112,7 @@ class FairQueue:
         self._waiting: OrderedDict[str, deque[tuple[Future[Any], Callable[[], Any]]]] = OrderedDict()
 
     def submit(self, account: str, work: Callable[[], T]) -> Future[T]:
-        """Adds a task.
+        """Adds a task and returns the future of its result.
 
         Args:
             account: Account for which the task runs.

@@ -52,7 +52,7 @@ class Origins:
 
 
 def parse_origin(text: str) -> str:
-    """Parses one value of ``allow_origin``.
+    """Returns one value of ``allow_origin`` in its normal form, without a default port.
 
     Raises:
         ValueError: The text is not an origin.

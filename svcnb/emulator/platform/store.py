@@ -97,7 +97,7 @@ class Store:
             ) from error
         self._queue: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
         self._at_work = threading.Lock()
-        self._door = threading.Lock()
+        self._queue_lock = threading.Lock()
         self._closed = False
         self._queued = 0
         """Number of functions in the queue or in progress on the database thread."""
@@ -158,7 +158,7 @@ class Store:
 
     def close(self) -> None:
         """Finishes the queued functions and closes the database. Later calls of `run` fail."""
-        with self._door:
+        with self._queue_lock:
             if not self._closed:
                 self._closed = True
                 self._queue.put(None)
@@ -186,7 +186,7 @@ class Store:
 
     def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
         future: Future[T] = Future()
-        with self._door:  # a function after the end of the queue never runs
+        with self._queue_lock:  # a function after the end of the queue never runs
             if self._closed:
                 raise _closed()
             if self._thread is None:
@@ -214,7 +214,7 @@ class Store:
             group = [item for item in group if item[1].set_running_or_notify_cancel()]
             with self._at_work:  # in memory, callers without an event loop also use the connection
                 answers = self._commit([work for work, _ in group]) if group else []
-            with self._door:
+            with self._queue_lock:
                 self._queued -= taken
             for (_, future), (value, problem) in zip(group, answers, strict=True):
                 if problem is None:

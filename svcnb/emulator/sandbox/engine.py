@@ -15,7 +15,7 @@ _SPARES_OF_AUTO = 1
 
 
 def make_engine(settings: Settings) -> Engine:
-    """Creates the engine that the settings select.
+    """Returns a new engine of the kind that the settings select.
 
     Args:
         settings: Settings with ``action_engine`` and the limits of processes.

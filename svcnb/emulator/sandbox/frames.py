@@ -59,12 +59,12 @@ class Frame(NamedTuple):
 
 
 def pack(body: dict[str, Any], blob: bytes = b"") -> bytes:
-    """Encodes a frame for an isolate."""
+    """Returns the bytes of a frame for an isolate."""
     return pack_head(body, len(blob)) + blob
 
 
 def pack_head(body: dict[str, Any], blob_bytes: int) -> bytes:
-    """Encodes a frame for an isolate without the binary part, which the caller must write next.
+    """Returns the bytes of a frame for an isolate without the binary part, which the caller must write next.
 
     Args:
         body: Content of the JSON text.

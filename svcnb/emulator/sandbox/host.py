@@ -104,7 +104,7 @@ class ActionHost:
         return address_of(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def encrypt(self, pkp_id: str, message: str) -> str:
-        """Encrypts a message with a wallet's private key and a new nonce."""
+        """Encrypts a message with a wallet's private key and a new nonce. Returns the ciphertext as hex."""
         if (size := len(message.encode(errors="replace"))) > MAX_MESSAGE_BYTES:
             raise OperationRefused(
                 f"Encrypt: the message has {size} bytes; at most {MAX_MESSAGE_BYTES} are allowed. Encrypt it in parts"
@@ -123,7 +123,7 @@ class ActionHost:
             raise OperationRefused(f"Encrypt: {error}") from None
 
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
-        """Decrypts a result of `encrypt`."""
+        """Returns the plaintext of a result of `encrypt`."""
         if len(ciphertext) > _MAX_CIPHERTEXT_CHARS:
             raise OperationRefused(
                 f"Decrypt: the ciphertext has {len(ciphertext)} characters; at most {_MAX_CIPHERTEXT_CHARS} are "

@@ -288,7 +288,7 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
 
 
 def _once(work: Callable[[], None]) -> Callable[[], None]:
-    """Wraps a function so that only the first call has an effect."""
+    """Returns a wrapper of a function. Only the first call of the wrapper has an effect."""
     left = [work]
 
     def do() -> None:

@@ -47,7 +47,7 @@ class Packages:
         self._folder = folder
 
     def load(self, specifier: str, importer: str | None) -> Module:
-        """Finds and verifies one module.
+        """Returns one module after a check of its hash.
 
         Args:
             specifier: Specifier as written in the import, with an optional ``#sha384-...`` fragment.

@@ -311,7 +311,10 @@ class ProcessHost:
 
 
 def error_file() -> int:
-    """Opens an unnamed temporary file for the standard error of a process. A resource limit bounds its size."""
+    """Returns the descriptor of an unnamed temporary file for the standard error of a process.
+
+    A resource limit of the process limits the size of the file.
+    """
     if hasattr(os, "memfd_create"):
         return os.memfd_create("stderr", os.MFD_CLOEXEC)
     import tempfile

@@ -134,7 +134,7 @@ class Host(Protocol):
         ...
 
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
-        """Decrypts a result of `encrypt`."""
+        """Returns the plaintext of a result of `encrypt`."""
         ...
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
@@ -220,7 +220,7 @@ class Engine(Protocol):
         """Stops all processes. Running actions end with the error kind ``host``."""
 
     async def run(self, source: str, params: object, limits: ActionLimits, host: Host) -> Outcome:
-        """Runs one action.
+        """Runs one action and returns its outcome.
 
         Args:
             source: JavaScript source.

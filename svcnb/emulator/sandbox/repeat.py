@@ -187,7 +187,7 @@ class RepeatableHost:
         return cast("T", answer)
 
     def _make(self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, object]]) -> _Entry:
-        """Starts a new operation.
+        """Starts a new operation and returns its record.
 
         Raises:
             OperationRefused: A repeated run must not make this request.

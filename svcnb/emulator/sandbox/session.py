@@ -176,7 +176,7 @@ class Session:
         if self._used_before_s is None:
             self._used_before_s = use.used_s
         elif (use.used_s - self._used_before_s) * 1000 > _STUCK * self._busy_ms:
-            self._handle_failure("trap", "long work")
+            self._handle_failure("trap", "a long computation")
 
     def _exceeds_memory(self, growth_bytes: int | None) -> bool:
         most = max(self._limits.memory_limit_mb * 2**20, self._found_bytes) + _MEMORY_SLACK
@@ -214,14 +214,14 @@ class Session:
         if _PARSING in self._calls:
             return
         try:
-            for heard, frame in enumerate(self._reader.frames(), 1):
+            for count, frame in enumerate(self._reader.frames(), 1):
                 if self._finished.done() or self.answered:
                     return
                 if len(frame.text) > LARGE_BYTES:
                     self._do(_PARSING, self._handle_large(frame))
                 else:
                     self._handle(frame.body(), frame)
-                if heard == _AT_ONCE or self._is_occupied:
+                if count == _AT_ONCE or self._is_occupied:
                     self._pause_input()
                     return
         except _NOT_OF_THE_BOOTSTRAP:

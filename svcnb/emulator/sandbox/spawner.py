@@ -104,7 +104,7 @@ class Spawner:
         self._setup: dict[str, Any] | None = None
         self._tokens: dict[int, int] = {}  # pid to token
         self._pids: dict[int, int] = {}  # token to pid
-        self._owed: set[int] = set()  # sessions whose priority the spawner restores as soon as the kernel permits it
+        self._to_restore: set[int] = set()  # sessions whose priority the kernel does not yet permit to restore
         self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
         self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
         self._aside = self._cores - self._kept or self._cores
@@ -122,12 +122,12 @@ class Spawner:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         try:
             while True:
-                self._owed = {pid for pid in self._owed if pid in self._tokens and not _weigh(pid, 0)}
-                wait_s = _AGAIN_S if self._owed else None
-                heard = [self._control.fileno(), wake_out]
+                self._to_restore = {pid for pid in self._to_restore if pid in self._tokens and not _weigh(pid, 0)}
+                wait_s = _AGAIN_S if self._to_restore else None
+                received = [self._control.fileno(), wake_out]
                 if self._template is not None:
-                    heard.append(self._template.connection.fileno())
-                readable, _, _ = select.select(heard, [], [], wait_s)
+                    received.append(self._template.connection.fileno())
+                readable, _, _ = select.select(received, [], [], wait_s)
                 if wake_out in readable:
                     os.read(wake_out, 4096)
                     self._reap()
@@ -175,11 +175,11 @@ class Spawner:
             _pin_main_thread(pid, self._kept)
         elif what == "off":
             _confine(pid, self._aside)
-            self._owed.discard(pid)
+            self._to_restore.discard(pid)
             _weigh(pid, _LOWEST)
         elif what == "back":
             _confine(pid, self._cores)
-            self._owed.add(pid)
+            self._to_restore.add(pid)
         else:
             _confine(pid, self._aside if order["aside"] else self._cores)
             _lower(pid, _LOWEST if order["aside"] else _LOWER)
@@ -242,10 +242,10 @@ class Spawner:
     def _handle_template(self, template: Template) -> None:
         """Handles the end of a template's warm-up, or its exit."""
         try:
-            heard = template.connection.recv(1)
+            received = template.connection.recv(1)
         except OSError:
-            heard = b""
-        if heard == _TEMPLATE_READY:
+            received = b""
+        if received == _TEMPLATE_READY:
             template.is_ready = True
             _confine(template.pid, self._cores)
         else:

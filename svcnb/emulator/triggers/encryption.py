@@ -36,7 +36,7 @@ class UsageKeyEncryption:
         return (nonce + seal(self._secret, nonce, plain, trigger_id.encode())).hex()
 
     def decrypt(self, sealed: str, trigger_id: str) -> str:
-        """Decrypts a key.
+        """Returns the decrypted key.
 
         Raises:
             DecryptionFailed: The key cannot be decrypted. The message does not contain the key.

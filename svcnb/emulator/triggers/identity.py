@@ -126,7 +126,9 @@ class Identity:
         return User(row["user_id"], row["email"])
 
     async def approve(self, challenge: str, label: str = "", email: str = DEFAULT_EMAIL) -> User:
-        """Approves the token of a challenge. A second approval has no effect, even if the user has revoked the token.
+        """Approves the token of a challenge, and returns the user.
+
+        A second approval has no effect, even if the user has revoked the token.
 
         Args:
             challenge: Challenge of the token, 43 characters of base64url.

@@ -64,7 +64,7 @@ class Verdict:
 
 
 def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> Verdict:
-    """Decides the result of an attempt from the response.
+    """Returns the result of an attempt, based on the response.
 
     Args:
         answer: The response to the request.

@@ -152,7 +152,7 @@ class Rows:
 
 
 def read(model: type[BaseModel], value: Any) -> Any:
-    """Validates a body against a model.
+    """Validates a body against a model, and returns the instance of the model.
 
     Raises:
         Refused: 422 ``unprocessable_entity``. The message omits the values of the body, because the body contains a

@@ -235,7 +235,7 @@ def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
 
 
 async def _beside(work: Callable[[], T], *, is_long: bool) -> T:
-    """Processes user data, outside of the event loop if the data is large."""
+    """Runs a function that processes user data, and returns its result. Large data does not block the event loop."""
     return await offload(work) if is_long else work()
 
 

@@ -80,7 +80,7 @@ def _next_tick(trigger: TriggerRecord) -> float:
 
 
 def _admit_tick(connection: Connection, trigger_id: str, scan: float, now: float) -> bool:
-    """Admits a run for the first due tick. Checks all conditions again inside the transaction."""
+    """Admits a run for the first due tick, and returns whether it did. Checks all conditions in the transaction."""
     trigger = find_trigger(connection, trigger_id)
     if trigger is None or not trigger.enabled or trigger.kind != "schedule":
         return False

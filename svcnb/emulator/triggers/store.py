@@ -23,7 +23,7 @@ def from_json(text: str | None) -> Any:
 
 
 def rfc3339(moment: float | None) -> str | None:
-    """Formats a time for the API (RFC 3339): UTC, microseconds, ``Z``."""
+    """Returns a time in Unix seconds in the format of the API: RFC 3339 in UTC, with microseconds and ``Z``."""
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

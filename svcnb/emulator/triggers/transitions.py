@@ -15,7 +15,7 @@ INTERRUPTED: Final = "the service stopped during this run; the run is executed a
 
 @dataclass(frozen=True)
 class Ended:
-    """Run with the result of its attempt."""
+    """Run before its attempt (``run``), with the result of the attempt (``verdict``)."""
 
     run: RunRecord
     verdict: Verdict

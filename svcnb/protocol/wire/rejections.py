@@ -19,7 +19,7 @@ UNUSABLE: Final = "unusable_value"
 STRICT_TYPES: Final = "strict_types"
 """Name of the validation-context member that enables the exact JSON types of the live service."""
 
-FORGIVEN: Final = "forgiven"
+TOLERATED: Final = "forgiven"
 """Name of the validation-context member with the set of forms that only a service without strict types accepts."""
 _SHOWN: Final = 80
 _LITERALS: Final = {"None": "null", "True": "true", "False": "false"}
@@ -35,8 +35,8 @@ def is_refused(info: ValidationInfo, what: str) -> bool:
     context = info.context if isinstance(info.context, dict) else {}
     if context.get(STRICT_TYPES):
         return True
-    if (forgiven := context.get(FORGIVEN)) is not None:
-        forgiven.add(what)
+    if (tolerated := context.get(TOLERATED)) is not None:
+        tolerated.add(what)
     return False
 
 
