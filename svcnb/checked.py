@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
 from importlib import import_module
 from types import ModuleType, UnionType
-from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin
+from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from svcnb.errors import InvalidArgument, InvalidType, SvcnbError
 
 F = TypeVar("F", bound=Callable[..., Any])
 _INT64: Final = 1 << 63
+_MODULE: Final = re.compile(r"\b(?:[A-Za-z_]\w{0,99}\.)+(?=[A-Za-z_])")
+_LONGEST_WORD: Final = 20  # characters; a longer string can be a secret
 DEPRECATED = "Deprecated name"
 """First words of a deprecated method's docstring. The decorator does not wrap such methods, because an additional stack
 frame changes the location of their warning."""
@@ -113,7 +116,7 @@ def _out_of_range(function: Callable[..., Any], args: Any, named: Any) -> Iterat
 
 
 def _mismatches(function: Callable[..., Any], args: Any, named: Any) -> Iterator[tuple[str, str, str]]:
-    """Yields the name, the annotation and the actual type of each argument that does not match its annotation."""
+    """Yields the name, the allowed types and the actual type of each argument that does not match its annotation."""
     from pydantic import PydanticUserError
 
     signature = inspect.signature(function)
@@ -132,7 +135,7 @@ def _mismatches(function: Callable[..., Any], args: Any, named: Any) -> Iterator
         except (AttributeError, ImportError, NameError, OSError, TypeError, PydanticUserError):
             continue  # only type checkers can resolve the annotation
         if not matches:
-            yield name, str(parameter.annotation), type(value).__name__
+            yield name, _in_words(hint), _given(hint, value)
 
 
 def _matches(hint: Any, value: object) -> bool:
@@ -149,6 +152,23 @@ def _matches(hint: Any, value: object) -> bool:
     except ValidationError:
         return False
     return True
+
+
+def _in_words(hint: Any) -> str:
+    """Returns a type as text, with the members of aliases and without modules: ``Group | int | str``."""
+    if get_origin(hint) is Literal:
+        return " or ".join(map(repr, get_args(hint)))
+    if get_origin(hint) in {Union, UnionType}:
+        return " | ".join(map(_in_words, get_args(hint)))
+    if isinstance(hint, type) and get_origin(hint) is None:
+        return "None" if hint is type(None) else hint.__name__
+    return _MODULE.sub("", str(hint))
+
+
+def _given(hint: Any, value: object) -> str:
+    """Returns the type of a value, or the value itself if it is a word that does not match a fixed list of words."""
+    is_word = get_origin(hint) is Literal and isinstance(value, str) and len(value) <= _LONGEST_WORD
+    return repr(value) if is_word else type(value).__name__
 
 
 def _resolved(annotation: Any, function: Callable[..., Any]) -> Any:

@@ -23,9 +23,9 @@ _HELP = f"""Run the service on this machine.
 
 One port serves the API, the chain's JSON-RPC gateway, the control plane and the payment page. When the emulator
 is ready, it prints one line of JSON. The line contains base_url, triggers_url, rpc_url, control_url, contract_address,
-chain_id and pid. If the output is not a terminal, and you did not set a control token, the line also contains
-control_token. Programs of the same user on this machine find the control token automatically. SIGTERM or Ctrl-C stops
-the emulator.
+chain_id, pid, service_name and processor_name. If the output is not a terminal, and you did not set a control token,
+the line also contains control_token. Programs of the same user on this machine find the control token automatically.
+SIGTERM or Ctrl-C stops the emulator.
 The commands below control an emulator that runs in another terminal.
 
 Every option can also be set in the environment: {ENVIRONMENT_PREFIX} and the uppercase name, for example

@@ -51,5 +51,5 @@ def serve(folder: Path, port: int) -> None:
     if not (folder / "jupyter-lite.json").is_file():
         raise click.ClickException(f"{folder} does not contain a site. To build one, run `svcnb lite build {folder}`.")
     with make_server(folder, port) as server:
-        click.echo(f"http://127.0.0.1:{server.server_address[1]}/lab/index.html")
+        click.echo(f"http://127.0.0.1:{server.server_address[1]}/")
         server.serve_forever()

@@ -46,6 +46,11 @@ _ADDRESS: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40})\Z")
 _ZEROS: Final = re.compile(r"(?:0[xX])?0+\Z")
 
 
+def _shown(value: object) -> str:
+    """Returns a string or a number as text, and the type of any other value."""
+    return shown(value) if isinstance(value, (str, int, float)) else f"of type {type(value).__name__}"
+
+
 def is_name(value: object) -> bool:
     """Returns whether a value can be the name of an account, a group or a key."""
     return isinstance(value, str) and bool(value.strip())
@@ -92,7 +97,7 @@ def _group_number(value: object) -> int:
         number = parse_group_id(value)
     if number is None:
         raise InvalidArgument(
-            f"invalid group {shown(value)}",
+            f"invalid group {_shown(value)}",
             hint='Pass a Group, its number, or its number as a string, such as "7" or "0x7".',
         )
     return number
@@ -114,7 +119,7 @@ def wallet_address(value: WalletRef) -> str:
         if _ZEROS.match(text.strip()):
             return WILDCARD_ADDRESS
     raise InvalidArgument(
-        f"invalid wallet {shown(value)}",
+        f"invalid wallet {_shown(value)}",
         hint="Pass a Wallet or its address (0x and 40 hex digits). To list the wallets, call svc.wallets.list(). The "
         "id of a wallet is not its address.",
     )
@@ -197,7 +202,7 @@ def raw_cid(value: ActionRef) -> str:
         if looks_like_source(value):
             return _cid_of_source(value)
     raise InvalidArgument(
-        f"invalid action {shown(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
+        f"invalid action {_shown(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
     )
 
 

@@ -92,7 +92,8 @@ def _copy_pandas(distribution: Path, target: Path) -> None:
     for name in wanted_of(read_lock(target), ["pandas"]):
         if not (distribution / name).is_file():
             raise SiteNotBuilt(
-                f"{distribution} does not contain {name}: unpack Pyodide {PAGE_VERSIONS['pyodide']} there"
+                f"{distribution} does not contain {name}: unpack the full Pyodide "
+                f"{PAGE_VERSIONS['pyodide']} in this folder"
             )
         shutil.copyfile(distribution / name, target / name)
 

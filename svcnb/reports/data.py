@@ -39,11 +39,12 @@ def check_settings(reads: str, environment: Mapping[str, str]) -> None:
         triggers_token(environment)
         if not (environment.get("SVC_TRIGGERS_URL") or _triggers_url(environment)):
             raise ConfigError(
-                "the address of the triggers service is not set", hint="Set SVC_TRIGGERS_URL, or pass --triggers-url."
+                "this report requires the address of the triggers service, but the address is not set",
+                hint="Set SVC_TRIGGERS_URL, or pass --triggers-url.",
             )
         return
     if load(environment=environment).api_key is None:
-        raise ConfigError("this report requires a key of the account", hint=_KEY_HINT)
+        raise ConfigError("this report requires a key of the account, but the API key is not set", hint=_KEY_HINT)
 
 
 def _triggers_url(environment: Mapping[str, str]) -> str | None:
@@ -70,7 +71,7 @@ def service(*, record: History | None = None) -> Client:
 
     client = Client(history=False if record is None else record.path)
     if client.config.api_key is None:
-        raise ConfigError("this report requires a key of the account", hint=_KEY_HINT)
+        raise ConfigError("this report requires a key of the account, but the API key is not set", hint=_KEY_HINT)
     return client
 
 
@@ -101,11 +102,13 @@ def triggers_token(environment: Mapping[str, str]) -> str:
         "--token-file."
     )
     if not named:
-        raise ConfigError("this report requires a token of the triggers service", hint=hint)
+        raise ConfigError(
+            f"this report requires a token of the triggers service, but {TOKEN_FILE} is not set", hint=hint
+        )
     try:
         return read_text(Path(named).expanduser(), MAX_TEXT_FILE_BYTES).strip()
     except OSError as error:
-        raise ConfigError(f"the token file cannot be read: {error.strerror}", hint=hint) from None
+        raise ConfigError(f"the token file in {TOKEN_FILE} cannot be read: {error.strerror}", hint=hint) from None
 
 
 @checked

@@ -194,11 +194,11 @@ class Roster:
         if found:
             raise UnknownLearner(
                 f"{len(found)} learners have the name {name[:80]!r}",
-                hint=f"Use one of {', '.join(each.name for each in found)}.",
+                hint=f"Use one of the identifiers {', '.join(each.name for each in found)}.",
             )
         raise UnknownLearner(
             f"no learner has the name {name[:80]!r}",
-            hint="Add learners with Workshop.add(name) or `svcnb workshop add NAME`.",
+            hint="Check the name, or add the learner with Workshop.add(name) or `svcnb workshop add NAME`.",
         )
 
     def _named(self, name: str) -> list[Learner]:

@@ -31,6 +31,11 @@ def test_an_invalid_group_is_rejected(value) -> None:
     assert caught.value.hint
 
 
+def test_the_error_names_the_type_of_a_value_that_is_not_text() -> None:
+    with pytest.raises(InvalidArgument, match="invalid group of type dict"):
+        references.group_id({})  # type: ignore[arg-type]  # on purpose
+
+
 def test_a_numpy_integer_of_a_data_frame_is_a_group() -> None:
     number = pd.DataFrame({"id": [7]})["id"].iloc[0]
     assert references.group_id(number) == 7

@@ -8,12 +8,12 @@ import importlib
 import inspect
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 import svcnb
-from svcnb.checked import Checked
+from svcnb.checked import Checked, checked
 
 WRONG: tuple[Any, ...] = (
     None, True, -1, 1.5, "", "\x00", "0x12", b"\xff", [], {}, object(), math.nan, "x" * 10_000, 10**400, "\ud800",
@@ -233,3 +233,20 @@ def test_every_public_error_is_in_the_tree_and_exported() -> None:
 def test_a_wrong_type_is_named_with_what_is_allowed() -> None:
     with pytest.raises(svcnb.InvalidType, match=r"invalid argument number of practice_key: expected int, got str"):
         svcnb.practice_key("one")  # type: ignore[arg-type]  # on purpose
+
+
+def test_the_allowed_types_are_those_of_an_alias_without_modules() -> None:
+    allowed = r"expected Iterable\[Group \| int \| str\] \| Group \| int \| str, got float"
+    with svcnb.Client("http://127.0.0.1:9") as svc, pytest.raises(svcnb.InvalidType, match=allowed):
+        svc.usage_keys.create("runner", execute_in_groups=5.0)  # type: ignore[arg-type]  # on purpose
+
+
+def test_the_allowed_words_and_the_given_word_are_shown() -> None:
+    @checked
+    def inject(part: Literal["chain", "cpu"]) -> None:
+        raise TypeError(part)
+
+    with pytest.raises(svcnb.InvalidType, match="expected 'chain' or 'cpu', got 'disk'"):
+        inject("disk")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(svcnb.InvalidType, match="expected 'chain' or 'cpu', got str"):  # a long word can be a secret
+        inject("x" * 21)  # type: ignore[arg-type]  # on purpose

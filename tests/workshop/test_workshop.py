@@ -53,7 +53,7 @@ def test_learners_with_the_same_name_are_distinguished_by_address() -> None:
         assert room.learner("M@example.org") is one
         with pytest.raises(UnknownLearner, match="2 learners have the name 'Maria'") as refused:
             room.learner("Maria")
-        assert refused.value.hint == "Use one of maria, maria-2."
+        assert refused.value.hint == "Use one of the identifiers maria, maria-2."
 
 
 @pytest.mark.parametrize(

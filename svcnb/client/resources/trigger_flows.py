@@ -280,7 +280,8 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
             return seen
         here, _ = yield from now()
         if here - begun > timeout:
-            late = "no run started within" if seen is None else f"the run is still {seen.status} after"
+            absent = "no run started within" if wanted is None else f"the trigger had no run {wanted} within"
+            late = absent if seen is None else f"the run is still {seen.status} after"
             raise TimedOut(
                 f"{late} {timeout:g} s",
                 hint="Check triggers.runs(trigger). The service retries a failed run for up to 36 s.",

@@ -59,7 +59,9 @@ class DenoNode:
     async def start(cls, genesis: Genesis, *, memory_mb: int) -> DenoNode:
         """Starts the process. For arguments and errors, see `svcnb.emulator.chain.engines.start_node`."""
         if not bundle_exists(CHAIN):
-            raise tools.ToolMissing("the chain on @ethereumjs/vm", f"no {CHAIN}", "Run: python hatch_build.py")
+            raise tools.ToolMissing(
+                "the chain on @ethereumjs/vm", f"the file {CHAIN} does not exist", "Run: python hatch_build.py"
+            )
         with tempfile.TemporaryDirectory(prefix="svcnb-chain-") as folder:
             script = Path(folder) / _PROCESS.name
             script.write_bytes(b"const chain = %b;\n%b" % (read_bundle(CHAIN), read_bundle(_PROCESS)))

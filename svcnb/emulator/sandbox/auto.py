@@ -110,7 +110,7 @@ class AutoEngine:
             first = await self._fast.run(source, params, limits, repeatable)
             why = reason_to_repeat(first)
             if why is None:
-                first.trace.why = "it uses only names that fast supports"
+                first.trace.why = "the source uses only names that fast supports"
                 return first
             if first.error_kind == "unsupported":
                 self._learn(mark, f"an earlier run encountered {why}")
@@ -148,18 +148,20 @@ class AutoEngine:
         total_s = first.elapsed_s + second.elapsed_s
         if host.diverged:
             # The two attempts request different operations, so the trace of the first attempt remains valid.
-            first.trace.why = f"it encountered {why}, and v8 requested different operations"
+            first.trace.why = (
+                f"the run encountered {why} on fast, but the repetition on v8 requested different operations"
+            )
             return first._replace(elapsed_s=total_s)
-        operations = f" after {host.operations} operations, which were not repeated" if host.operations else ""
-        second.trace.why = f"it encountered {why} on fast{operations}"
+        operations = f" after {host.operations} operations, whose results v8 used again" if host.operations else ""
+        second.trace.why = f"the run encountered {why} on fast{operations}"
         error = timeout_text(limits) if second.error_kind == "timeout" else second.error
         return second._replace(elapsed_s=total_s, error=error)
 
     def _reason(self, source: str, mark: bytes) -> str | None:
         if len(source) > MAX_SCANNED_SOURCE:
-            return f"it is longer than {MAX_SCANNED_SOURCE} characters"
+            return f"the source is longer than {MAX_SCANNED_SOURCE} characters"
         if (name := unsupported_name(source)) is not None:
-            return f"it uses the name {name}"
+            return f"the source uses the name {name}"
         return self._learned.get(mark)
 
     def _learn(self, mark: bytes, why: str) -> None:

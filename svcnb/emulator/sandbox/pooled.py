@@ -81,7 +81,9 @@ class PooledEngine(ABC):
         self._beside = tuple(beside)
         self._deno = tools.deno()
         if not bundle_exists(bootstrap):
-            raise tools.ToolMissing("the action engine", f"no {bootstrap}", "Run: python hatch_build.py")
+            raise tools.ToolMissing(
+                "the action engine", f"the file {bootstrap} does not exist", "Run: python hatch_build.py"
+            )
         self._reuse = reuse
         self._slots = slots(concurrency)
         self._shares = Shares()

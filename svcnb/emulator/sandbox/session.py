@@ -176,7 +176,7 @@ class Session:
         if self._used_before_s is None:
             self._used_before_s = use.used_s
         elif (use.used_s - self._used_before_s) * 1000 > _STUCK * self._busy_ms:
-            self._handle_failure("trap", "long work")
+            self._handle_failure("trap", "a long computation")
 
     def _exceeds_memory(self, growth_bytes: int | None) -> bool:
         most = max(self._limits.memory_limit_mb * 2**20, self._found_bytes) + _MEMORY_SLACK

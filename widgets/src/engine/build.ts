@@ -133,7 +133,7 @@ function elsewhere(name: string, modules: typeof INSIDE): esbuild.Plugin {
 
 if (import.meta.main) {
   const outDir = Deno.args[0];
-  if (outDir === undefined) throw new Error("name the folder to write to");
+  if (outDir === undefined) throw new Error("pass the output folder as an argument");
   await Deno.mkdir(outDir, { recursive: true });
   await build(outDir);
   await esbuild.stop();

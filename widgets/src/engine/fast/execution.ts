@@ -181,7 +181,7 @@ export class Execution implements Host {
     const now = performance.now();
     if (now > this.#deadline) throw new Stop("timeout");
     if (this.#vm.size > this.#limitBytes) throw new Stop("memory");
-    if (this.#busyMs > 0 && this.#worksLong(now)) throw new Stop("trap", "long work");
+    if (this.#busyMs > 0 && this.#worksLong(now)) throw new Stop("trap", "a long computation");
   }
 
   /** Returns whether the run used too much processor time. Elapsed time is not enough on a busy machine. */
