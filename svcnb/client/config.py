@@ -72,7 +72,7 @@ class Retries:
         attempts: Maximum number of attempts of one call, including the first.
         first_delay: Mean delay before the second attempt, in seconds. Each later delay is twice as long. Every delay
             varies at random by up to half its length.
-        longest_delay: Maximum delay between two attempts, in seconds.
+        longest_delay: Maximum mean delay between two attempts, in seconds.
         longest_retry_after: Maximum value of a ``Retry-After`` header that the client follows, in seconds.
 
     Source: docs/service/client.md#timeouts-and-retries.

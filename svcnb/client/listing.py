@@ -77,7 +77,9 @@ class Listing(Sequence[M], Generic[M]):
         )
 
     def to_frame(self) -> DataFrame:
-        """Returns the models as a pandas DataFrame: a row for each model, and a column for each field except secrets.
+        """Returns the models as a pandas DataFrame, with one row for each model and one column for each field.
+
+        Secrets and long strings have no column.
 
         Times are UTC timestamps, amounts in cents are integers, and states and kinds are categories.
 

@@ -121,7 +121,7 @@ def process_in_order(
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Yields results in the order of the items, with at most two items per worker in progress.
+    """Yields results in the order of the items. About two items for each worker are in progress at the same time.
 
     The calling thread creates the items, for example by reading them.
     """

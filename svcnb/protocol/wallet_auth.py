@@ -19,7 +19,7 @@ from svcnb.protocol.nesting import parse
 HEADER: Final = "X-Wallet-Auth"
 
 _MAX_BRACKETS: Final = 500
-"""Maximum number of nested objects. An envelope has nine.
+"""Maximum number of opening brackets in a header. The header of a canonical envelope has twelve.
 
 Without a limit, a deeply nested header could crash a process in which a library has raised the recursion limit."""
 

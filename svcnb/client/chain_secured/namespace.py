@@ -52,11 +52,11 @@ class Namespace(Checked):
     def delete_pending(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
         """Deletes the record of an unfinished creation.
 
-        The wallet or key is then lost, because only the record contains it.
+        A wallet or key that the service has already created is then lost, because only the record contains its data.
 
         Args:
             mint: The record, or its id.
-            confirm: Must be True if the service may already have created the object.
+            confirm: Must be True if the service has already created the wallet or the key.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.

@@ -54,7 +54,7 @@ class PendingMint(Model):
     """Stage of the mint.
 
     At the stage ``asked``, the service has not confirmed that it created an object. From the stage ``minted`` on, the
-    object exists, and only this record contains it.
+    object exists. Until the mint is complete, only this record contains the key and the derivation path.
     """
 
     owner: str
@@ -105,8 +105,9 @@ class PendingFolder:
     Args:
         folder: Folder of the records. None selects the first of these that is set: ``$SVCNB_PENDING``,
             ``$XDG_STATE_HOME/svcnb/pending``, ``~/.local/state/svcnb/pending``.
-        key_file: File with the key that encrypts the records. None means ``pending.key`` next to the client's settings
-            file, or next to the folder in ``$SVCNB_PENDING``.
+        key_file: File with the key that encrypts the records. None means ``pending.key`` in the default folder of the
+            client's configuration file. If ``folder`` or ``$SVCNB_PENDING`` is set, the file is next to this folder,
+            with the name of the folder and the suffix ``.key``.
         environment: Environment variables to use instead of those of the process.
     """
 

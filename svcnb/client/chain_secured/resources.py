@@ -157,6 +157,8 @@ class OnChainUsageKeys(OnChainResource):
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
         """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
 
+        The check costs one cent if the key can execute in all groups. Otherwise, it is free.
+
         Args:
             key: The key that `create` returned, or its text.
             timeout: Seconds for which to repeat the check while the key is unknown.

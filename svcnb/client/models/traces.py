@@ -152,7 +152,7 @@ class Trace(Model):
 
 
 def _row(event: TraceEvent, whole_ms: float) -> str:
-    # The wait in the queue happens before the run.
+    # The time in the queue is before the start of the run, so the bar does not show it.
     took = 0.0 if event.kind == "start" else event.took_ms or 0.0
     left = max(0.0, event.at_ms - took) / whole_ms * 100
     width = max(0.7, took / whole_ms * 100)
