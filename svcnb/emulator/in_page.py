@@ -48,7 +48,9 @@ class PageService:
         given = {name: value for name, value in settings.items() if value is not None}
         for name, reason in ABSENT.items():
             if name in given and given[name] != _ALLOWED.get(name):
-                raise ValueError(f"{name} {given[name]!r}: {reason}")
+                # The address of a database can contain a password.
+                shown = name if name == "database" else f"{name} {given[name]!r}"
+                raise ValueError(f"{shown}: {reason}")
         self._state = None if given.get("state") is None else str(given["state"])
         if self._state is not None:
             # The next start continues with the same time and random streams, as after an idle stop.

@@ -292,7 +292,8 @@ def _pretty(value: object) -> str:
         return json.dumps(value, indent=2, ensure_ascii=False)
     except (TypeError, ValueError) as error:
         raise InvalidArgument(
-            f"the parameters cannot be written as JSON: {error}", hint="Use strings, numbers, lists and dicts."
+            f"the parameters cannot be written as JSON: {error}",
+            hint="Use only strings, numbers, booleans, None, lists and dicts.",
         ) from None
 
 

@@ -164,7 +164,7 @@ def _hashes(key: Secret | None) -> set[str]:
 
 def _named(name: str, what: str) -> str:
     if not name.strip():
-        raise InvalidArgument(f"the {what} name is empty", hint="Enter a name.")
+        raise InvalidArgument(f"the {what} name is empty", hint=f"Enter a name for the {what}.")
     return name.strip()
 
 

@@ -53,7 +53,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     def __init__(self, client: Client, triggers: TriggersClient | None = None) -> None:
         if triggers is not None and not isinstance(triggers, TriggersClient):
             raise InvalidArgument(
-                f"invalid triggers of type {type(triggers).__name__}",
+                f"invalid argument triggers: expected a svcnb.TriggersClient, got {type(triggers).__name__}",
                 hint="Pass a svcnb.TriggersClient, or omit this argument.",
             )
         self.triggers = TriggersClient(config=client.config) if triggers is None else triggers
@@ -145,7 +145,7 @@ class TriggersPanel(Panel, bundle="triggers"):
         """
         if not name.strip():
             with field("name"):
-                raise InvalidArgument("the trigger name is empty", hint="Enter a name.")
+                raise InvalidArgument("the trigger name is empty", hint="Enter a name for the trigger.")
         given = _settings(kind, config)
         with field("source"):
             Action(source)
