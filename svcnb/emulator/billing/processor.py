@@ -299,7 +299,7 @@ def _not_creditable(intent: Intent, account: str) -> str | None:
         )
     return {
         "requires_payment_method": "This payment has not been paid yet. Pay it at the processor, then confirm it.",
-        "processing": "This payment is still processing. Confirm this payment again later. A crypto payment can take several minutes.",
+        "processing": "This payment is still processing. Confirm it later. A crypto payment can take several minutes.",
         "failed": f"{intent.problem or 'The payment failed.'} Pay again, or create another payment.",
         "canceled": "This payment was canceled. Create another payment.",
         "succeeded": None,
