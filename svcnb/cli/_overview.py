@@ -34,7 +34,7 @@ COMMANDS: dict[str, str] = {
     "templates": "Manage templates of derived actions.",
     "triggers": "Manage triggers, which run actions automatically.",
     "types": "Write TypeScript declarations for editing actions.",
-    "wallets": "Manage wallets, whose private keys the service stores.",
+    "wallets": "Manage wallets, whose private keys the service derives.",
     "workshop": "Run a workshop, with an emulator for each learner and a progress board.",
 }
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group("wallets", cls=CommandGroup)
 def command() -> None:
-    """Manage wallets, whose private keys the service stores."""
+    """Manage wallets, whose private keys the service derives."""
 
 
 @command.command("list")

@@ -110,7 +110,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
 
     @cached_property
     def wallets(self) -> AsyncWallets:
-        """Wallets whose keys the service stores."""
+        """Wallets whose keys the service derives."""
         return AsyncWallets(self._session)
 
     @cached_property

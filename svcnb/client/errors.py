@@ -4,7 +4,7 @@
 
     SvcnbError
     ├── ConfigError            a setting is missing or invalid
-    ├── InvalidArgument        an argument was rejected before anything was sent; also a ValueError
+    ├── InvalidArgument        the client rejected an argument before it sent a request; also a ValueError
     │   ├── InvalidType        the argument has the wrong type; also a TypeError
     │   └── MalformedValue     a string or bytes cannot be parsed: MalformedCid, MalformedAddress, ...
     ├── ExtraMissing           an optional package is not installed; also an ImportError

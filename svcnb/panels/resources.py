@@ -55,7 +55,7 @@ class ResourcePanel(Panel):
 
     @command
     async def new_wallet(self, name: str = "") -> dict[str, str]:
-        """Creates a wallet whose key the service stores.
+        """Creates a wallet whose key the service derives.
 
         Args:
             name: Name of the wallet on the chain. In API mode, wallets have no name.

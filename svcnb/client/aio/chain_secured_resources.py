@@ -39,7 +39,7 @@ class AsyncOnChainResource(Checked):
 
 
 class AsyncOnChainWallets(AsyncOnChainResource):
-    """Wallets that are registered on chain and whose keys the service stores."""
+    """Wallets that are registered on chain and whose keys the service derives."""
 
     async def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
         """Requests a new wallet from the service, and registers it in the account with a transaction.

@@ -312,8 +312,8 @@ class Writer:
         """Returns normally if the node has a transaction although the request that sent the transaction failed.
 
         Raises:
-            ChainError: The node rejected the transaction and does not have it (this raises ``error``), or it is unknown
-                whether the transaction was included.
+            ChainError: The node rejected the transaction and does not have the transaction (``error`` itself), or it is
+                unknown whether a block contains the transaction.
         """
         if isinstance(error, RpcError) and any(word in error.message.lower() for word in _KNOWN):
             return

@@ -43,7 +43,7 @@ class OnChainResource(Checked):
 
 
 class OnChainWallets(OnChainResource):
-    """Wallets that are registered on chain and whose keys the service stores."""
+    """Wallets that are registered on chain and whose keys the service derives."""
 
     def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
         """Requests a new wallet from the service, and registers it in the account with a transaction.

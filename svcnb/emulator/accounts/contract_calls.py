@@ -60,7 +60,7 @@ class ContractCalls:
             The return value of the function.
 
         Raises:
-            EndpointFailure: The contract would revert the call. No transaction was sent.
+            EndpointFailure: The contract reverted the simulated call. No transaction was sent.
             Unavailable: The chain does not respond.
         """
         from svcnb.emulator.chain.errors import ContractRevert

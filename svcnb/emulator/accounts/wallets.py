@@ -1,4 +1,4 @@
-"""Endpoints for wallets whose keys the service stores."""
+"""Endpoints for wallets whose keys the service derives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME: Final = "Wallet"
 
 
 class Wallets:
-    """Endpoints for wallets whose keys the service stores.
+    """Endpoints for wallets whose keys the service derives.
 
     Args:
         contract: Client of the contract.

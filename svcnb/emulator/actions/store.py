@@ -52,7 +52,7 @@ class Execution(NamedTuple):
         request_id: The id of the request.
         correlation_id: The caller's own id, or an empty string. For the run of a trigger, this is the id of that run.
         cid: CID of the source.
-        api_key_hash: Hash of the calling key, ``0x`` and 64 hex digits.
+        api_key_hash: Hash of the caller's key as ``0x`` and 64 hex digits.
         billing_wallet: Address of the wallet that identifies the paying account.
         status: ``success``, ``failed``, or ``refused`` if the run did not start.
         http_status: HTTP status of the response, or 499 if the caller closed the connection.

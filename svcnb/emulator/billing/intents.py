@@ -20,7 +20,7 @@ Method = Literal["card", "crypto"]
 _ID: Final = re.compile(r"pi_[0-9A-Za-z]{1,61}")
 
 PAYABLE: Final[frozenset[Status]] = frozenset({"requires_payment_method", "failed"})
-"""Statuses in which the customer can pay, or try again."""
+"""Statuses in which the customer can pay for the first time or again after a failed payment."""
 
 FINAL: Final[frozenset[Status]] = frozenset({"succeeded", "canceled"})
 """Final statuses."""

@@ -25,7 +25,7 @@ async def problems(transactions: Sequence[Transaction], request: Request) -> lis
     found: list[str | None] = []
     for transaction in transactions:
         nonce, balance = known[transaction.sender]
-        # The sender repeated a pending transaction. The first one remains accepted.
+        # The sender repeated a pending transaction. The first transaction remains accepted.
         problem = "already known" if transaction.hash in accepted else _problem(transaction, nonce, balance)
         if problem is None:
             known[transaction.sender] = (nonce + 1, balance - transaction.cost)

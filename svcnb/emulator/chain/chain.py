@@ -198,7 +198,7 @@ class Chain:
             The return value of the function.
 
         Raises:
-            ContractRevert: The contract would revert the call. No transaction was sent.
+            ContractRevert: The contract reverted the simulated call. No transaction was sent.
             ChainUnavailable: The chain does not respond.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
@@ -212,7 +212,7 @@ class Chain:
             *calls: Pairs of function name and arguments. The calls must not depend on each other.
 
         Raises:
-            ContractRevert: The contract would revert one of the calls. No transaction was sent.
+            ContractRevert: The contract reverted one of the simulated calls. No transaction was sent.
             ChainUnavailable: The chain does not respond.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.

@@ -4,7 +4,7 @@ Writes the interface (ABI, selectors and topics) to ``svcnb/protocol/account_con
 emulator use. Writes the creation code to ``contracts/artifact.json``, which only the emulator uses. The output is
 reproducible. A test compiles the sources again and compares the bytes.
 
-Run it as ``python -m svcnb.emulator.chain.compile``.
+Run this module with ``python -m svcnb.emulator.chain.compile``.
 """
 
 from __future__ import annotations

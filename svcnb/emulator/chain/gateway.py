@@ -1,6 +1,6 @@
 """JSON-RPC gateway of the chain, which supports the methods of public nodes, but no methods of test nodes.
 
-The gateway rejects methods that would bypass the journal (impersonation, mining, time and state). The control plane has
+The gateway rejects methods that bypass the journal (impersonation, mining, time and state). The control plane has
 endpoints for these operations.
 
 Source: JSON-RPC 2.0, and docs/service/contract.md#json-rpc.

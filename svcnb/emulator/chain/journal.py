@@ -1,4 +1,4 @@
-"""Journal of the chain in the database. The emulator can rebuild the chain from it, because it contains all changes.
+"""Journal of the chain in the database. It contains all changes, so the emulator can rebuild the chain from it.
 
 Each entry contains a digest of its own content and of the previous entry's digest. If the digests at the end of the
 journal do not match, the module moves the damaged entries to another table. When the block of an entry exists, the

@@ -108,7 +108,7 @@ class Relay:
             The return value of the function.
 
         Raises:
-            ContractRevert: The contract would revert the call. No transaction was sent.
+            ContractRevert: The contract reverted the simulated call. No transaction was sent.
             ChainUnavailable: The chain does not respond, or rejected the transaction.
             AbiError: An argument does not match its ABI type.
         """
@@ -149,7 +149,7 @@ class Relay:
             calls: Functions to call, each with its arguments. The calls must not depend on each other.
 
         Raises:
-            ContractRevert: The contract would revert one of the calls. No transaction was sent.
+            ContractRevert: The contract reverted one of the simulated calls. No transaction was sent.
             ChainUnavailable: The chain does not respond, or rejected one of the transactions.
             AbiError: An argument does not match its ABI type.
         """

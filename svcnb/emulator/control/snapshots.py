@@ -124,7 +124,7 @@ class Snapshots:
             )
             if row is None:
                 return False
-            self._clock.check(parse(row["clock"]))  # do this before the state changes
+            self._clock.check(parse(row["clock"]))  # check the time before the state changes
             content = [await offload(_unpacked, row["content"])]
             await self._chain.import_snapshot(row["chain"])
             # Use another thread, so that the event loop does not have to free a hundred thousand values.

@@ -87,7 +87,7 @@ async def _to_description(_call: Call, _given: None) -> Response:
 
 
 def _relative(path: str) -> str:
-    """Returns the relative path to the root, which also works behind a proxy's prefix."""
+    """Returns a path relative to the root page, which also works behind a proxy's prefix."""
     return f".{path}"
 
 

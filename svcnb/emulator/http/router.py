@@ -132,7 +132,7 @@ async def _charge(call: Call, hold: Hold) -> None:
     try:
         await hold.settle(call.price_cents, reason=call.endpoint.path.rpartition("/")[2], request_id=call.request_id)
     except Unavailable:
-        # Do not charge the call. Its effect is permanent, and a 503 would incorrectly mean that the call had no effect.
+        # Do not charge the call. Its effect is permanent, and a 503 incorrectly means that the call had no effect.
         _LOG.warning("request %s succeeded but could not be charged", call.request_id, exc_info=True)
 
 
@@ -198,8 +198,8 @@ class Router:
     async def _complete(self, others: Callable[[], Iterable[Endpoint]]) -> None:
         if self._loading is None:
             self._loading = asyncio.create_task(self._load(others), name="svcnb-endpoints")
-        # Shield the task, because a cancellation of this caller must not affect others that wait for the same
-        # endpoints.
+        # Shield the task, because a cancellation of this caller must not affect other callers that wait for the
+        # same endpoints.
         await asyncio.shield(self._loading)
 
     async def _load(self, others: Callable[[], Iterable[Endpoint]]) -> None:

@@ -135,7 +135,7 @@ class Connection(ABC):
             yield
             self._execute("COMMIT", {})
         except BaseException:
-            with suppress(DatabaseError):  # raise the first error, which is more important
+            with suppress(DatabaseError):  # the caller receives the first error, which is more important
                 self._roll_back()
             raise
 
@@ -174,7 +174,7 @@ class Connection(ABC):
 
     @cached_property
     def session(self) -> str | None:
-        """Unique name of this connection, which no other connection ever has, or None for SQLite."""
+        """Unique name of this connection, which the database never reuses, or None for SQLite."""
         return None
 
     def has_session(self, name: str) -> bool:  # noqa: ARG002 - subclasses use the argument

@@ -72,8 +72,8 @@ def _check_port(url: str) -> None:
     try:
         _ = urlsplit(url).port
     except ValueError:
-        # Do not use the message, because it repeats the port. If a password contains a slash, the parser reads its
-        # beginning as the port.
+        # Omit the message of the error, because it repeats the port. If a password contains a slash, the parser reads
+        # its beginning as the port.
         raise AddressUnusable(
             "the port in the database URL is not a number from 0 to 65535. Correct the port, and percent-encode "
             "special characters in the password, for example %2F for a slash"

@@ -18,7 +18,7 @@ class FairLimit:
     Args:
         total: The total amount.
         per_account: Maximum amount of one account.
-        reserved: Part of the total amount that only accounts that use nothing can acquire.
+        reserved: Part of the total amount that only accounts without any amount in use can acquire.
         wait_s: Seconds that `take` waits before it raises `LimitReached`. None means no limit.
     """
 
@@ -77,7 +77,8 @@ class FairLimit:
         if self._held[account] <= 0:
             del self._held[account]
         while able := [entry for entry in self._line if self._is_free(entry[0], entry[1]) and not entry[2].done()]:
-            chosen = min(able, key=lambda entry: self._held[entry[0]])  # the first in the queue if several are equal
+            # If several accounts use the same amount, the first entry in the queue is next.
+            chosen = min(able, key=lambda entry: self._held[entry[0]])
             self._line.remove(chosen)
             self._held[chosen[0]] += chosen[1]
             chosen[2].set_result(None)

@@ -1,6 +1,6 @@
 """Components that stop an idle emulator, and restore its state at the next start.
 
-A workshop runs one emulator for each learner. With ``idle_stop_s``, an emulator stops after that number of seconds
+A workshop runs the emulators of many learners. With ``idle_stop_s``, an emulator stops after that number of seconds
 without a request. The parent process keeps the listening socket open, and starts the emulator again for the next
 request. Clients do not notice the stop, because the emulator also stores the time, the random streams and the control
 token.
@@ -47,8 +47,9 @@ async def stop_when_idle(
 class Resumption:
     """Stored control token, time and random streams, which the next start uses.
 
-    The class stores the time at each change, so that a killed process does not lose it. It stores random streams at a
-    regular stop, and uses them once. After a crash, their position is unknown, so the next start uses new streams.
+    The class stores the time at each change, so that a killed process does not lose it. The class stores random streams
+    at a regular stop, and uses them once. After a crash, the position of the streams is unknown, so the next start uses
+    new streams.
 
     Args:
         store: The database of the stored state.

@@ -1,7 +1,7 @@
 """Executor for work on large untrusted values outside of the event loop.
 
 To parse or encode several hundred kilobytes of JSON takes milliseconds, which blocks the event loop. Therefore, one
-thread processes values larger than `LARGE_BYTES`, one at a time. Accounts take turns.
+thread processes values larger than `LARGE_BYTES`, one at a time. The thread serves the accounts in rotation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         *args: Positional arguments of the function.
         **kwargs: Keyword arguments of the function.
     """
-    if IN_PAGE:  # a page has one thread
+    if IN_PAGE:  # a browser page has only one thread
         return work(*args, **kwargs)
     return await asyncio.wrap_future(_queue().submit(current_account.get(), partial(work, *args, **kwargs)))
 

@@ -42,7 +42,7 @@ class Reachable:
     """Health check of a process. Concurrent checks share one result.
 
     On a busy machine, a process can wait for a processor core before it responds, and the caller then also waits. A
-    result is therefore valid for `FRESH_S` seconds while the process is running. A background task renews it.
+    result is therefore valid for `FRESH_S` seconds while the process is running. A background task renews the result.
 
     Args:
         ask: Function that checks the process. Returns False if the process does not respond in time, and never raises.
@@ -68,7 +68,7 @@ class Reachable:
             self._question = asyncio.create_task(self._asked(), name="svcnb-is-reachable")
         if state in _RUNNING and self._clock() - self._answered_at < FRESH_S:
             return True
-        # Shield the check, because the cancellation of one caller must not cancel the check for the others.
+        # Shield the check, because the cancellation of one caller must not cancel the check for other callers.
         return await asyncio.shield(self._question)
 
     async def close(self) -> None:

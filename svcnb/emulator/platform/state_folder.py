@@ -57,7 +57,7 @@ class StateFolder:
             self._lock.write(f"{os.getpid()}\n")
             self._lock.flush()
         except OSError as error:
-            with suppress(OSError):  # this tries to write again
+            with suppress(OSError):  # the call of close tries to write again
                 self._lock.close()
             raise _unusable(path, error) from error
 

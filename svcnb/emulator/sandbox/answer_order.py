@@ -83,7 +83,7 @@ class AnswerOrder:
         if self._repeats:
             self._note(_Event(is_answer=True, operation=operation))
         else:
-            self._set_position(operation, math.inf)  # the second attempt will also abort it
+            self._set_position(operation, math.inf)  # the second attempt also aborts the operation
 
     def repeat(self) -> None:
         """Starts the second attempt. Results that the first attempt did not receive follow all other events."""

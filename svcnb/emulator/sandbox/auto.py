@@ -17,7 +17,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 NAME: Final = "auto"
 
-# V8 needs a fraction of QuickJS's processor time. A run that is longer than this is faster in a separate `v8` process.
+# V8 needs a fraction of QuickJS's processor time. A run that needs more time than this is faster on `v8`.
 BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(
@@ -147,7 +147,7 @@ class AutoEngine:
         second = await self._v8.run(source, params, left, host)
         total_s = first.elapsed_s + second.elapsed_s
         if host.diverged:
-            # The two attempts request different operations, so the trace of the first remains valid.
+            # The two attempts request different operations, so the trace of the first attempt remains valid.
             first.trace.why = (
                 f"the run encountered {why} on fast, but the repetition on v8 requested different operations"
             )

@@ -58,9 +58,9 @@ class Isolate(asyncio.Protocol):
 
         Args:
             timeout_s: Maximum duration of the start, in seconds.
-            aside: Whether the process must not use the reserved cores during the warm-up.
-            reuse: Whether the process executes several runs. If ``aside`` is also set, such a process uses all cores
-                after the warm-up. Otherwise, only its main thread moves to the reserved cores.
+            aside: Whether the process must not use the cores that are reserved for requests during the warm-up.
+            reuse: Whether the process executes several runs. After a warm-up with ``aside``, such a process uses all
+                cores. The main thread of a process for one run moves to the reserved cores.
 
         Raises:
             StartFailed: The process exited or took too long. The message contains its output.
@@ -152,11 +152,11 @@ class Isolate(asyncio.Protocol):
         return max(0, most - self._idle_bytes)
 
     def _most_resident_bytes(self) -> int | None:
-        """Returns the peak resident memory in bytes, or None after the process has exited."""
+        """Returns the peak resident memory in bytes. None after the exit, and 0 if the system does not report it."""
         if self._statm < 0:
             return 0
         try:
-            with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - others wait during this read
+            with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123 - faster than pathlib
                 line = next(line for line in file if line.startswith("VmHWM:"))
         except (OSError, StopIteration):
             return None

@@ -24,7 +24,7 @@ class Exit(NamedTuple):
     """Exit result of a process.
 
     Attributes:
-        status: Exit code, which is negative for a signal. None if the process did not start.
+        status: Exit code, which is negative for a signal. None if the process did not start, or the code is unknown.
         cpu_s: Used processor time in seconds.
         held_bytes: Peak resident memory in bytes.
         reason: Reason why the process did not start, or why its exit result is unknown.

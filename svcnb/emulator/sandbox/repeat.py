@@ -1,4 +1,4 @@
-"""Host for repeated runs. The second attempt receives the results of the first, so that no operation runs twice."""
+"""Host for repeated runs. The second attempt receives results of the first attempt, so no operation runs twice."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class RepeatableHost:
     """Host that stores the results of operations, so that a repeated run receives the same results.
 
     If the second attempt requests an operation of the first attempt, it receives the stored result, or waits for the
-    operation in progress. It uses each result once, in the order of the first attempt
+    operation in progress. The second attempt uses each result once, in the order of the first attempt
     (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
 
     Key operations and read-only requests are safe to repeat. Other requests are unsafe, because they can have side

@@ -29,7 +29,7 @@ class Shares:
     def add(self, account: str, seconds: float) -> None:
         """Adds use to an account.
 
-        A new account starts with the lowest use of the others, so that inactivity has no benefit.
+        A new account starts with the lowest use of all accounts, so that inactivity has no benefit.
         """
         self._age()
         so_far = self._used.get(account)

@@ -82,7 +82,7 @@ class Session:
         self._busy_ms = busy_ms
         self._grace_s = grace_s
         self._alone = alone
-        # The system may not have reclaimed the memory of an earlier run yet. This memory does not belong to this run.
+        # Memory of an earlier run that the system has not reclaimed yet does not belong to this run.
         self._found_bytes = 0 if alone else isolate.growth_bytes() or 0
         self._used_before_s: float | None = None
         self.answered = False

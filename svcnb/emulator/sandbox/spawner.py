@@ -1,7 +1,7 @@
 """Spawner, a small process that starts and stops the processes of an engine.
 
-The emulator runs it as a script, ``python -I -S spawner.py FD``, where FD is one end of a stream socket pair. The
-emulator has the other end. The spawner exists for three reasons:
+The emulator runs the spawner as a script, ``python -I -S spawner.py FD``, where FD is one end of a stream socket pair.
+The emulator has the other end. The spawner exists for three reasons:
 
 - A fork of a small process is fast and does not block the event loop.
 - The kernel can kill the children when the spawner dies.
@@ -43,7 +43,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _MAX_LINE = 1 << 16
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
-# Niceness that results in a tenth of the processor share of others: a low priority, but not zero on a busy machine.
+# Niceness that results in a tenth of the processor share of other processes. On a busy machine, it is low but not zero.
 _LOWER = 10
 _LOWEST = 19
 _AGAIN_S = 0.1

@@ -46,7 +46,7 @@ def command_line(
 
 
 def _can_copy() -> bool:
-    """Returns whether a warmed-up process can copy itself here. It calls Linux by system call numbers."""
+    """Returns whether a warmed-up process can copy itself on this system. The copy needs Linux system calls."""
     return sys.platform == "linux" and platform.machine() in {"x86_64", "aarch64"}
 
 

@@ -55,7 +55,7 @@ Table(
     ix_triggers_kind="(kind)",
 )
 
-# Queues read the oldest unfinished run, which must not become slower as the history grows.
+# Queues read the oldest unfinished run. An index prevents that this read becomes slower as the history grows.
 Table(
     "trigger_runs",
     """

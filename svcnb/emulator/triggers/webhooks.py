@@ -2,8 +2,8 @@
 
 Source: docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors.
 
-``event_raw`` is the body as text. JSON cannot contain bytes, so ``event_raw_encoding`` names the encoding that restores
-them. With ``utf-8``, the body is the UTF-8 encoding of the text. With ``base64``, for a body that is not UTF-8, the
+``event_raw`` is the body as text. JSON cannot contain bytes, so ``event_raw_encoding`` contains the encoding of the
+bytes. With ``utf-8``, the body is the UTF-8 encoding of the text. With ``base64``, for a body that is not UTF-8, the
 text is the standard base64 of the body. In both cases, an action can verify the sender's signature over the exact bytes
 of the body.
 """
