@@ -107,7 +107,7 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
 
 
 class _Steps:
-    """Steps of one mint, and its record on disk."""
+    """Steps that create one wallet or usage key, and the record of these steps on disk."""
 
     def __init__(self, account: Ownership, record: PendingMint) -> None:
         self.account = account
