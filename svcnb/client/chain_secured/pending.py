@@ -1,7 +1,7 @@
 """Store of mints in progress, which prevents data loss after an interruption, a node failure, or insufficient gas.
 
-A mint is the creation of a wallet or a usage key in two steps: the service creates the wallet or the key, and the owner
-registers it on chain. Between these steps, only the record contains the data. The store therefore writes the record to
+A mint is the creation of a wallet or a usage key in two steps. First, the service creates the object. Then the owner
+registers the object on chain. Between these steps, only the record contains the data. The store therefore writes the record to
 disk before the first request, and again when the response has arrived. Each record is a separate file that only its
 owner can read. The store encrypts the file with a key in another folder. A copied folder, a search index or a shared
 screen therefore does not show its contents. A program of the same user that can read both folders can decrypt the
