@@ -117,7 +117,7 @@ def create_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _draft(path: Path, content: str | bytes) -> Iterator[Path]:
-    """Yields a complete temporary file in the folder of a file, and deletes it afterwards if it still exists."""
+    """Yields a temporary file with the content, in the folder of the target file, and finally deletes it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}.partial")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)

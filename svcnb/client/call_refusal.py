@@ -130,10 +130,10 @@ def _diagnose(
         reason = "a wallet owns the account, and the contract accepts changes only from that wallet"
         return "owner_only", reason, [Repair(says=says, code=call.code("mine"), cost_cents=0)]
     by_master = Repair(
-        says="makes the call with the account's master key", code=call.code("svc"), cost_cents=MANAGEMENT_COST_CENTS
+        says="makes the call with the account key", code=call.code("svc"), cost_cents=MANAGEMENT_COST_CENTS
     )
     if key is None:
-        return "", "the master key has this permission", []
+        return "", "the account key has this permission", []
     if expired(key, unix):
         renewed = _update(key, "updates the key with a new expiration", "")
         return "key_expired", f"the key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC", [renewed]
@@ -143,7 +143,7 @@ def _diagnose(
         return _diagnose_list(call, key, _LISTS[call.path], by_master)
     return (
         "master_only",
-        "only the account's master key can make this call; a usage key cannot get this permission",
+        "only the account key can make this call; a usage key cannot get this permission",
         [by_master],
     )
 

@@ -158,7 +158,7 @@ class _Diagnosis:
     def _why_allowed(self) -> str:
         snapshot = self.snapshot
         if snapshot.kind == "master":
-            return "the master key has all permissions in its account"
+            return "the account key has all permissions in its account"
         if unbound(snapshot):
             return "the key can execute in every group"
         link = next(link for link in self.links if link.connects)

@@ -291,7 +291,7 @@ class Forbidden(ServiceError, Explicable):
     """The key is valid, but has no permission for the call (403)."""
 
     default_hint = (
-        "Use the account's master key, or a usage key with this permission: error.explain() names the permission "
+        "Use the account key, or a usage key with this permission: error.explain() names the permission "
         "and the call that grants it."
     )
 

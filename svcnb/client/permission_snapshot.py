@@ -15,13 +15,13 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey, describe_groups
 from svcnb.client.models.wallets import Wallet
 
-MASTER_NAME: Final = "the account's master key"
+MASTER_NAME: Final = "the account key"
 
 Kind = Literal["usage", "master", "unknown", "elsewhere"]
 
 _TEXTS: Final[dict[WarningCode, str]] = {
     "master_key": (
-        "the key is the master key: anyone who has the master key controls the account. Instead, use a usage key "
+        "the key is the account key: anyone who has the account key controls the account. Instead, use a usage key "
         "with only execute_in_groups"
     ),
     "wildcard_key": (
@@ -48,7 +48,7 @@ class PermissionSnapshot:
     """Snapshot of an account's permissions for one key, one action and one wallet.
 
     Attributes:
-        kind: Kind of the key: a usage key of the account, its master key, an unknown key, or another account's key.
+        kind: Kind of the key: a usage key of the account, its account key, an unknown key, or another account's key.
         key_hash: The key's hash, ``0x`` followed by 64 hex digits.
         key: Record of the usage key, or None for other kinds.
         action_hash: The action's hashed CID.
@@ -56,7 +56,7 @@ class PermissionSnapshot:
         action_name: Name of the action in the account.
         wallet: Address of the wallet, or None for a run without a wallet.
         wallets: All wallets of the account.
-        master_wallet: The wallet whose private key is the account's master key, or None if the account never had one.
+        master_wallet: The wallet whose private key is the account key, or None if the account never had one.
         groups: All groups, with their actions and wallets.
         other_keys: The account's other usage keys.
         now: Time of the service in Unix seconds.
@@ -123,7 +123,7 @@ def reaches_master(snapshot: PermissionSnapshot, contents: GroupContents) -> boo
 
 
 def master_wallet_of(wallets: Sequence[Wallet]) -> str | None:
-    """Returns the wallet whose private key is the account's master key (docs/service/keys.md#derivation-of-keys).
+    """Returns the wallet whose private key is the account key (docs/service/keys.md#derivation-of-keys).
 
     An account that a wallet created has no master wallet. A converted account still has one.
     """

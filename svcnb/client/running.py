@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from svcnb.client.models.explanation import Explanation
 
 MASTER_KEY_NOTE: Final = (
-    "This run used the account's master key. Use a restricted usage key instead, because a leaked usage key causes "
+    "This run used the account key. Use a restricted usage key instead, because a leaked usage key causes "
     "less damage: svc.usage_keys.create(name, execute_in_groups=[group])."
 )
 LARGE_PARAMS_NOTE: Final = (

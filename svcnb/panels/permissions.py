@@ -47,7 +47,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     signs, the panel shows the decoded transaction and its gas.
 
     Args:
-        client: Client of the service. Changes need the account's master key. Any key of the account can view the
+        client: Client of the service. Changes need the account key. Any key of the account can view the
             matrix.
         actions: Additional actions for the matrix, which the account has not registered yet. The service lists only
             hashes. If the CID of an action is unknown, the panel must rewrite the group to permit the action.

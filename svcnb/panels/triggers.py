@@ -39,7 +39,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     the trigger.
 
     Args:
-        client: Client of the service. Its key must be the account's master key, because a new trigger needs a group
+        client: Client of the service. Its key must be the account key, because a new trigger needs a group
             and a usage key.
         triggers: Client of the triggers service, whose token the panel uses. By default, the panel creates a token,
             which the user approves in the panel.

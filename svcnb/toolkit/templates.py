@@ -281,7 +281,8 @@ class Templates(Checked):
         if key not in self._content.templates:
             known = ", ".join(self._content.templates) or "none"
             raise InvalidArgument(
-                f"there is no released template {key!r}", hint=f"Use one of the released templates: {known}."
+                f"unknown template {key!r}: expected the name of a released template",
+                hint=f"Use one of the released templates: {known}.",
             )
         return self._content.templates[key]
 

@@ -106,7 +106,7 @@ def test_the_hint_of_forbidden_depends_on_the_operation(scripted) -> None:
     with pytest.raises(errors.Forbidden) as managing:
         svc.wallets.create()
     assert "execute_in_groups" in running.value.hint
-    assert "master key" in managing.value.hint
+    assert "account key" in managing.value.hint
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b'{"wallet_address": 5}', b"[]", b"null", b'"text"', b"\xff\xfe"])

@@ -31,7 +31,7 @@ class AsyncActions(AsyncResource):
 
         Raises:
             InvalidArgument: The action is a hashed CID, or has no name.
-            Forbidden: The key is not the account's master key.
+            Forbidden: The key is not the account key.
         """
         return await self._do(register(action, name, description))
 

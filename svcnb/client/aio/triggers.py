@@ -178,7 +178,7 @@ class AsyncTriggersClient(TriggersSettings):
         of the error lists the objects that already exist.
 
         Args:
-            service: A client with the account's master key.
+            service: A client with the account key.
             action: An action or its source.
             name: Name of the trigger. The names of the group and the key are ``trigger`` followed by this name.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
@@ -187,7 +187,7 @@ class AsyncTriggersClient(TriggersSettings):
             **options: See `webhook`.
 
         Raises:
-            Forbidden: The client's key is not the account's master key.
+            Forbidden: The client's key is not the account key.
             InvalidArgument: A required setting is missing or invalid. The client created nothing.
         """
         given = dict(config or {})

@@ -56,7 +56,7 @@ class AsyncUsageKeys(AsyncResource):
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            Forbidden: The key in use is not the account's master key.
+            Forbidden: The key in use is not the account key.
         """
         return await self._do(
             usage_key_flows.create(
@@ -125,7 +125,7 @@ class AsyncUsageKeys(AsyncResource):
 
         Raises:
             NotFound: The account does not contain the key.
-            Forbidden: The key in use is not the account's master key.
+            Forbidden: The key in use is not the account key.
         """
         return await self._do(
             usage_key_flows.update(

@@ -1,4 +1,4 @@
-"""Mints in two steps: the service creates the object, and a transaction registers it on chain.
+"""Mints: the service creates a wallet or a usage key, and a transaction registers the object on chain.
 
 The client records every step, because the process can crash after any step. Each step first checks whether it
 is already complete. A resumed mint therefore repeats no step.
@@ -107,7 +107,7 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
 
 
 class _Steps:
-    """Steps of one mint, and its record on disk."""
+    """Steps that create one wallet or usage key, and the record of these steps on disk."""
 
     def __init__(self, account: Ownership, record: PendingMint) -> None:
         self.account = account

@@ -69,7 +69,7 @@ class OnChainWallets(OnChainResource):
     def delete(self, wallet: WalletRef) -> Receipt:
         """Deletes a wallet's registration.
 
-        The derivation of the wallet still belongs to this account, so no other account can register the wallet.
+        The derivation path of the wallet still belongs to this account, so no other account can register the wallet.
         """
         return self._do(flows.remove_wallet(self._account, wallet))
 

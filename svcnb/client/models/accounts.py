@@ -10,7 +10,7 @@ from svcnb.protocol.hashes import api_key_hash
 
 
 class Account(Model):
-    """New account in API mode, with its master wallet and its master key."""
+    """New account in API mode, with its master wallet and its account key."""
 
     name: str = Field(default="", alias="account_name")
     """Name of the account when it was created."""
@@ -19,12 +19,12 @@ class Account(Model):
     """Address of the account's master wallet, whose wallet id is 0."""
 
     api_key: Secret
-    """The master key, which has all permissions. The service never shows this key again. Store ``api_key.reveal()``
+    """The account key, which has all permissions. The service never shows this key again. Store ``api_key.reveal()``
     securely."""
 
     @property
     def api_key_hash(self) -> str:
-        """Hash of the master key, ``0x`` followed by 64 hex digits.
+        """Hash of the account key, ``0x`` followed by 64 hex digits.
 
         The hash identifies the account on chain permanently, and is not a secret.
         """

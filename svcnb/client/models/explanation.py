@@ -76,7 +76,7 @@ class Repair(Model):
     code: str
     """Python code that makes the change, with one call per line.
 
-    ``svc`` is a client with the account's master key. ``mine`` is a ChainSecured account that its owner opened."""
+    ``svc`` is a client with the account key. ``mine`` is a ChainSecured account that its owner opened."""
 
     cost_cents: int
     """Cost of the calls in ``code``, in US cents. 0 for transactions, which cost gas instead of credit."""
@@ -120,7 +120,7 @@ class Explanation(Model):
     """Address of the wallet, or None if no wallet was given."""
 
     every_group: bool = False
-    """True if the key can execute in every group, because the key has the wildcard or is the master key."""
+    """True if the key can execute in every group, because the key has the wildcard or is the account key."""
 
     groups: tuple[GroupLink, ...] = ()
     """Groups of the account that have a link to the key, the action or the wallet."""

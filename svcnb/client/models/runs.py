@@ -54,7 +54,7 @@ class Run(Model):
     """Id that the service assigned to the request."""
 
     notes: tuple[str, ...] = ()
-    """Advice about the execution, for example to use a usage key instead of the master key."""
+    """Advice about the execution, for example to use a usage key instead of the account key."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"elapsed", "request_id", "notes"})
 

@@ -17,7 +17,7 @@ class Accounts(Resource):
     """Methods that create an account, and check whether the client's key belongs to an account."""
 
     def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
-        """Creates an account in API mode, and returns its master key. The service never shows the key again.
+        """Creates an account in API mode, and returns its account key. The service never shows the key again.
 
         The call is free, needs no key, and takes as long as two chain transactions. The client does not retry a request
         that may have arrived.
@@ -59,7 +59,7 @@ class Accounts(Resource):
             NotConfirmed: ``confirm`` is not True.
             ChainError: The wallet owns or owned an account, or the key does not belong to an account.
             BadRequest: The account is already ChainSecured.
-            Forbidden: The key is not the account's master key.
+            Forbidden: The key is not the account key.
         """
         from svcnb.client.chain_secured.namespace import ChainSecured
 

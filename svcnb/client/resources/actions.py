@@ -124,7 +124,7 @@ class Actions(Resource):
 
         Raises:
             InvalidArgument: The action is a hashed CID, or has no name.
-            Forbidden: The key is not the account's master key.
+            Forbidden: The key is not the account key.
         """
         return self._do(register(action, name, description))
 

@@ -91,7 +91,7 @@ class Groups(Resource):
             InvalidArgument: An omitted list has more than ten entries, or contains an action whose hash the service
                 does not return. The client cannot send such a list unchanged.
             NotFound: The group does not exist.
-            Forbidden: The key is not the account's master key.
+            Forbidden: The key is not the account key.
         """
         return self._do(flows.update(group, name, description, actions, wallets))
 

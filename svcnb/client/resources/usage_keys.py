@@ -54,7 +54,7 @@ class UsageKeys(Resource):
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            Forbidden: The key in use is not the account's master key.
+            Forbidden: The key in use is not the account key.
         """
         return self._do(
             usage_key_flows.create(
@@ -123,7 +123,7 @@ class UsageKeys(Resource):
 
         Raises:
             NotFound: The account does not contain the key.
-            Forbidden: The key in use is not the account's master key.
+            Forbidden: The key in use is not the account key.
         """
         return self._do(
             usage_key_flows.update(

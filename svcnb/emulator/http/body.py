@@ -240,13 +240,12 @@ class BodyBudget:
     def _take(self, caller: int, size: int) -> None:
         if self._all + size > self._total:
             raise _used_up(
-                f"The bodies of all requests in progress can total at most {self._total} bytes; this body exceeds the "
-                "limit."
+                f"This body is too large: the bodies of all concurrent requests can total at most {self._total} bytes."
             )
         if self._held[caller] + size > self._per_caller:
             raise _used_up(
-                "The bodies of one caller's requests in progress can total at most "
-                f"{self._per_caller} bytes; this body exceeds the limit."
+                "This body is too large: the bodies of your concurrent requests can total at most "
+                f"{self._per_caller} bytes."
             )
         self._held[caller] += size
         self._all += size

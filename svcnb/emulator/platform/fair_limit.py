@@ -77,9 +77,8 @@ class FairLimit:
         if self._held[account] <= 0:
             del self._held[account]
         while able := [entry for entry in self._line if self._is_free(entry[0], entry[1]) and not entry[2].done()]:
-            chosen = min(
-                able, key=lambda entry: self._held[entry[0]]
-            )  # if several accounts use the same amount, the first entry in the queue is next
+            # If several accounts use the same amount, the first entry in the queue is next.
+            chosen = min(able, key=lambda entry: self._held[entry[0]])
             self._line.remove(chosen)
             self._held[chosen[0]] += chosen[1]
             chosen[2].set_result(None)

@@ -46,7 +46,7 @@ def plan(
     """Compares a description with an account. The function only reads, so it is free.
 
     Args:
-        svc: Client with the master key of the account, or a ChainSecured account opened by its owner.
+        svc: Client with the account key of the account, or a ChainSecured account opened by its owner.
         description: TOML file, or dictionaries with the same structure.
         state: File that maps names to wallets, groups and keys, without secrets. None means a file next to the TOML
             file.
