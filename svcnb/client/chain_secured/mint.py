@@ -1,4 +1,4 @@
-"""Mints in two steps: the service creates the object, and a transaction registers it on chain.
+"""Mints: the service creates a wallet or a usage key, and a transaction registers the object on chain.
 
 The client records every step, because the process can crash after any step. Each step first checks whether it
 is already complete. A resumed mint therefore repeats no step.

@@ -1,11 +1,11 @@
 """Store of mints in progress, which prevents data loss after an interruption, a node failure, or insufficient gas.
 
-A mint has two steps: the service creates the wallet or the key, and the owner registers it on chain. Between these
-steps, only the record contains the data. The store therefore writes the record to disk before the first request, and
-again when the response has arrived. Each record is a separate file that only its owner can read. The store encrypts
-the file with a key in another folder. A copied folder, a search index or a shared screen therefore does not show its
-contents. A program of the same user that can read both folders can decrypt the records. Only a password could prevent
-this.
+A mint is the creation of a wallet or a usage key in two steps. First, the service creates the object. Then the owner
+registers the object on chain. Between these steps, only the record contains the data. The store therefore writes the
+record to disk before the first request, and again when the response has arrived. Each record is a separate file that
+only its owner can read. The store encrypts the file with a key in another folder. A copied folder, a search index or a
+shared screen therefore does not show its contents. A program of the same user that can read both folders can decrypt
+the records. Only a password could prevent this.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FOLDER: Final = "SVCNB_PENDING"
 
 
 class PendingMint(Model):
-    """Mint that has started but is not complete."""
+    """Creation of a wallet or usage key (a mint) that has started but is not complete."""
 
     id: str
     """Id of the mint, for `resume` and `delete_pending`."""
@@ -88,7 +88,7 @@ class PendingMint(Model):
     """
 
     arguments: dict[str, Any] = Field(default_factory=dict)
-    """The requested properties: description, permissions, expiration."""
+    """Requested properties: the description, and for a usage key also permissions, expiration and form of the hash."""
 
     secret: Secret | None = None
     """The new usage key. None for a wallet and at the stage ``asked``. The client never displays the key."""

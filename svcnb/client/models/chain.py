@@ -49,7 +49,7 @@ class Preview(Model):
     """Cost of the estimated gas at the current gas price, in wei."""
 
     max_cost_wei: int
-    """Maximum cost in wei: 20% more gas than estimated, at twice the current gas price."""
+    """Maximum cost in wei: 20% more gas than estimated, at the highest gas price that the transaction permits."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"arguments"})
 

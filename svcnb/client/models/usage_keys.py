@@ -70,7 +70,7 @@ class UsageKey(Model):
     expiration: int | None = None
     """Time in Unix seconds after which the key can no longer run actions. 0 means that the key never expires.
 
-    None means that the expiration is unknown. In API mode, only the results of ``list`` and ``get`` contain a time.
+    None means that the expiration is unknown. In API mode, the results of ``create`` and ``update`` do not contain it.
     """
 
     usage_api_key: Secret | None = None
