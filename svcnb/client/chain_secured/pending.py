@@ -1,11 +1,11 @@
 """Store of mints in progress, which prevents data loss after an interruption, a node failure, or insufficient gas.
 
 A mint is the creation of a wallet or a usage key in two steps. First, the service creates the object. Then the owner
-registers the object on chain. Between these steps, only the record contains the data. The store therefore writes the record to
-disk before the first request, and again when the response has arrived. Each record is a separate file that only its
-owner can read. The store encrypts the file with a key in another folder. A copied folder, a search index or a shared
-screen therefore does not show its contents. A program of the same user that can read both folders can decrypt the
-records. Only a password could prevent this.
+registers the object on chain. Between these steps, only the record contains the data. The store therefore writes the
+record to disk before the first request, and again when the response has arrived. Each record is a separate file that
+only its owner can read. The store encrypts the file with a key in another folder. A copied folder, a search index or a
+shared screen therefore does not show its contents. A program of the same user that can read both folders can decrypt
+the records. Only a password could prevent this.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ export class Chain {
 
   setNextTimestamp(seconds: bigint): void {
     if (seconds < this.latest.block.header.timestamp) {
-      throw new RpcError(INVALID_PARAMS, "the timestamp is earlier than the latest block's");
+      throw new RpcError(INVALID_PARAMS, "the timestamp is earlier than the timestamp of the latest block");
     }
     this.#nextTimestamp = seconds;
   }

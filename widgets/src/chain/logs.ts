@@ -24,7 +24,7 @@ function read(given: Json | undefined): Wanted {
   const filter = object(given, "filter");
   const topics = filter.topics ?? [];
   if (!Array.isArray(topics) || topics.length > MOST_TOPICS) {
-    throw new RpcError(INVALID_PARAMS, `invalid topics: expected a list of at most ${MOST_TOPICS}`);
+    throw new RpcError(INVALID_PARAMS, `invalid topics: expected a list of at most ${MOST_TOPICS} topics`);
   }
   return {
     blockHash: filter.blockHash === undefined || filter.blockHash === null ? null : hash(filter.blockHash, "blockHash"),

@@ -17,6 +17,9 @@ export function word(value: bigint): Uint8Array {
   return hexToBytes(`0x${value.toString(16).padStart(64, "0")}`);
 }
 
+/** Returns the beginning of a value for an error message. */
+const shown = (value: Json | undefined) => (JSON.stringify(value) ?? "undefined").slice(0, 80);
+
 /** Parses a number. Returns undefined if there is none. */
 export function quantity(value: Json | undefined, name: string): bigint | undefined {
   if (value === undefined || value === null) return undefined;
@@ -24,21 +27,21 @@ export function quantity(value: Json | undefined, name: string): bigint | undefi
   if (typeof value === "string" && /^(0x[0-9a-f]+|[0-9]+)$/i.test(value) && value.length <= MOST_DIGITS + 2) {
     return BigInt(value);
   }
-  throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected a number as 0x hex`);
+  throw new RpcError(INVALID_PARAMS, `invalid ${name} ${shown(value)}: expected a number as 0x hex`);
 }
 
 /** Parses bytes. Returns empty bytes if there are none. */
 export function data(value: Json | undefined, name: string): Uint8Array {
   if (value === undefined || value === null) return new Uint8Array();
   if (typeof value !== "string" || !/^0x([0-9a-f]{2})*$/i.test(value)) {
-    throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected bytes as 0x hex`);
+    throw new RpcError(INVALID_PARAMS, `invalid ${name} ${shown(value)}: expected bytes as 0x hex`);
   }
   return hexToBytes(value as PrefixedHexString);
 }
 
 export function address(value: Json | undefined, name: string): Address {
   if (typeof value !== "string" || !/^0x[0-9a-f]{40}$/i.test(value)) {
-    throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected 0x and 40 hex digits`);
+    throw new RpcError(INVALID_PARAMS, `invalid ${name} ${shown(value)}: expected 0x and 40 hex digits`);
   }
   return createAddressFromString(value.toLowerCase());
 }
@@ -46,14 +49,14 @@ export function address(value: Json | undefined, name: string): Address {
 /** Returns a hash as lowercase hex digits. */
 export function hash(value: Json | undefined, name: string): string {
   if (typeof value !== "string" || !/^0x[0-9a-f]{64}$/i.test(value)) {
-    throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected 0x and 64 hex digits`);
+    throw new RpcError(INVALID_PARAMS, `invalid ${name} ${shown(value)}: expected 0x and 64 hex digits`);
   }
   return value.toLowerCase();
 }
 
 export function object(value: Json | undefined, name: string): JsonObject {
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
-    throw new RpcError(INVALID_PARAMS, `invalid ${name}: expected an object`);
+    throw new RpcError(INVALID_PARAMS, `invalid ${name} ${shown(value)}: expected an object`);
   }
   return value;
 }

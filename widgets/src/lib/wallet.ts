@@ -129,7 +129,7 @@ async function asked(name: string, method: string, provider: Provider, params?: 
 function inWords(name: string, method: string, code: number | undefined, told: string) {
   if (code === REJECTED) {
     return {
-      message: `The request was rejected in ${name}.`,
+      message: `You rejected the request in ${name}.`,
       hint: "No data was signed or sent. To continue, try again and confirm the request.",
     };
   }

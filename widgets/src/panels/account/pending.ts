@@ -31,7 +31,7 @@ export function pendingPart(at: Panel): { element: HTMLElement; read: () => Prom
     const question = h("div", { "aria-live": "polite" });
     const resume = at.button("Resume", async () => {
       said.textContent = "";
-      const made = await at.call<{ secret: string }>("resume", { mint: mint.id }, "Finishing");
+      const made = await at.call<{ secret: string }>("resume", { mint: mint.id }, "Completing the creation");
       if (made.secret) {
         const warning = "Anyone who has this key can run its actions at your cost. Store it in a safe place.";
         showSecret(secret, "usage key", warning, made.secret, () => void read());
