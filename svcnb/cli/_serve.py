@@ -1,7 +1,4 @@
-"""Implementation of ``svcnb emulator`` without click, whose import would delay a supervised start.
-
-This is the only module outside `svcnb.emulator` that imports the emulator.
-"""
+"""Implementation of ``svcnb emulator`` without click, whose import would delay a supervised start."""
 
 from __future__ import annotations
 

@@ -79,6 +79,8 @@ class SyncTransport:
         except httpx.HTTPError as error:
             raise _logged(_explain(error, request), request) from _cause(error)
         except RuntimeError as error:
+            if not self._client.is_closed:
+                raise _without_frames(error)  # noqa: B904 - it is the same error
             raise _closed(error) from _without_frames(error)
         except BaseException as error:  # noqa: BLE001 - mainly KeyboardInterrupt, whose traceback notebooks show in full
             raise _without_frames(error)  # noqa: B904 - it is the same error

@@ -151,3 +151,15 @@ def test_the_log_contains_requests_without_a_response(caplog) -> None:
     ):
         Client(ADDRESS, http_client=mine, retries=0).groups.list()
     assert "GET http://service.test/core/v1/list_groups: http://service.test did not respond to" in caplog.text
+
+
+def test_an_error_of_your_own_transport_is_not_reported_as_a_closed_client() -> None:
+    def fail(_request: httpx.Request) -> httpx.Response:
+        raise RuntimeError("the cable is unplugged")
+
+    with httpx.Client(transport=httpx.MockTransport(fail)) as mine:
+        svc = Client(ADDRESS, api_key=KEY, http_client=mine)
+        with pytest.raises(RuntimeError, match=r"^the cable is unplugged$"):
+            svc.groups.list()
+    with pytest.raises(TransportError, match="this client is closed"):
+        svc.groups.list()

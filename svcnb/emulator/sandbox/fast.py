@@ -39,8 +39,8 @@ class FastEngine(PooledEngine):
         processes: Number of processes, or None for one process per processor core. While runs have to wait, the engine
             uses up to four times this number. After half a minute without a run, one process remains. After two
             minutes, no process remains.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all
-            slots.
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. With four or more
+            slots, one account never uses all of them.
         vocabulary: Names that are visible to actions.
         busy_ms: Processor time in milliseconds after which a run ends with ``unsupported``. 0 means no limit.
 

@@ -49,8 +49,8 @@ class PooledEngine(ABC):
         bootstrap: Bundle that the processes run.
         beside: Names of other files that must be in the bundle's folder.
         spares: Number of warmed-up processes to keep.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account never uses all
-            slots.
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. With four or more
+            slots, one account never uses all of them.
         vocabulary: Names that are visible to actions.
         reuse: Whether a process executes several runs in sequence.
         idle: Number of processes to keep while no action runs. None means all.
