@@ -54,7 +54,10 @@ class Settings(BaseModel):
     database: str | None = Field(
         None, description="Database URL. If not set, the emulator uses SQLite in the state folder."
     )
-    seed: str | None = Field(None, description="Text from which all keys, ids and the contract address are derived.")
+    seed: str | None = Field(
+        None,
+        description="Text from which the emulator derives all keys, all ids and the contract address.",
+    )
     clock: str = Field("real", description="Clock of the emulator: 'real', or 'frozen@T' with T in Unix seconds.")
     control_token: str | None = Field(
         None,
@@ -117,7 +120,7 @@ class Settings(BaseModel):
         description="Interval between credit checks during a run, in milliseconds.",
     )
     charge_convert: bool = Field(
-        default=False, description="Whether conversion to ChainSecured costs a management call."
+        default=False, description="Whether the conversion to ChainSecured costs as much as a management call."
     )
     crypto_delay_ms: int = Field(60_000, ge=0, description="Confirmation time of a crypto payment, in milliseconds.")
 
@@ -193,7 +196,7 @@ class Settings(BaseModel):
         ge=1,
         description="Maximum number of HTTP connections. Additional connections receive 503 with Retry-After.",
     )
-    default_page_size: int = Field(defaults.DEFAULT_PAGE_SIZE, ge=1, description="Default page_size.")
+    default_page_size: int = Field(defaults.DEFAULT_PAGE_SIZE, ge=1, description="page_size of requests without one.")
     max_page_size: int | None = Field(None, ge=1, description="Maximum page_size. If not set, there is no limit.")
     strict_paging: bool = Field(default=False, description="Whether a page after the last page is always empty.")
     preset: Literal["tolerant", "strict"] = Field(
@@ -209,7 +212,7 @@ class Settings(BaseModel):
     new_account_burst: int | None = Field(
         None,
         ge=1,
-        description="Maximum number of new_account calls per minute and address. If not set, there is no limit.",
+        description="Maximum number of new_account calls per minute from an IP address. If not set, there is no limit.",
     )
 
     allow_origin: tuple[str, ...] = Field(
@@ -218,7 +221,7 @@ class Settings(BaseModel):
 
     # --- triggers -----------------------------------------------------------------------------------------------
     auto_approve_agents: bool = Field(
-        default=False, description="Whether tokens of the triggers service are approved automatically."
+        default=False, description="Whether the emulator approves tokens of the triggers service automatically."
     )
     schedule_scan_s: float = Field(
         defaults.SCHEDULE_SCAN_S, gt=0, description="Interval between scans of the schedules, in seconds."
@@ -243,7 +246,9 @@ class Settings(BaseModel):
         default=False, description="Whether a run that waits for a retry has the status retrying."
     )
     trigger_workers: int | None = Field(
-        None, ge=1, description="Maximum number of concurrent runs. If not set, each trigger has one worker."
+        None,
+        ge=1,
+        description="Maximum number of trigger runs at the same time. If not set, each trigger has one worker.",
     )
     kept_trigger_runs: int = Field(
         defaults.KEPT_TRIGGER_RUNS,
@@ -262,7 +267,9 @@ class Settings(BaseModel):
         None, description="Address of another service that executes the runs. If not set, this emulator executes them."
     )
     webhook_posts_per_address: int | None = Field(
-        defaults.WEBHOOK_POSTS_PER_ADDRESS, ge=1, description="Maximum number of webhook posts per address in any 60 s."
+        defaults.WEBHOOK_POSTS_PER_ADDRESS,
+        ge=1,
+        description="Maximum number of webhook posts from one IP address in any 60 s.",
     )
     webhook_posts_per_user: int | None = Field(
         defaults.WEBHOOK_POSTS_PER_USER,

@@ -150,7 +150,7 @@ class Accounts:
         if wait_s is not None:
             raise StructuredError(
                 429,
-                "Too many accounts were created from this address within a minute.",
+                "Too many accounts were created from this IP address within a minute.",
                 fix="Wait for the number of seconds in Retry-After, or use an existing account.",
                 headers={"Retry-After": str(math.ceil(wait_s))},
             )
