@@ -18,14 +18,12 @@ class Names:
         actions: Names by action hash.
         wallets: Names by lowercase address.
         keys: Names by usage-key hash.
-        people: Names of senders and receivers, by lowercase address.
     """
 
     groups: dict[int, str] = field(default_factory=dict)
     actions: dict[int, str] = field(default_factory=dict)
     wallets: dict[str, str] = field(default_factory=dict)
     keys: dict[int, str] = field(default_factory=dict)
-    people: dict[str, str] = field(default_factory=dict)
 
     def merged(self, older: Names) -> Names:
         """Returns these names, plus older names for objects that no longer have a name."""
@@ -34,7 +32,6 @@ class Names:
             actions=older.actions | self.actions,
             wallets=older.wallets,
             keys=older.keys | self.keys,
-            people=older.people | self.people,
         )
 
     def group(self, number: int) -> str:
@@ -62,11 +59,6 @@ class Names:
         """Returns the label of a usage key."""
         name = self.keys.get(hashed)
         return f"usage key {name!r}" if name else f"usage key {short(hashed)}"
-
-    def who(self, address: str) -> str:
-        """Returns the label of a sender or a receiver."""
-        name = self.people.get(address.lower())
-        return f"{name} {short(address)}" if name else short(address)
 
 
 def short(value: int | str) -> str:
@@ -119,8 +111,8 @@ def permissions(a: Mapping[str, Any], names: Names) -> str:
 
 _SENTENCES: Final[dict[str, Any]] = {
     "newChainSecuredAccount": lambda a, _: f"create the account {a['accountName']!r}, owned by this wallet",
-    "transferChainSecuredAccountOwnership": lambda a, n: (
-        f"transfer the account to {n.who(a['newAdminWalletAddress'])}, irreversibly"
+    "transferChainSecuredAccountOwnership": lambda a, _: (
+        f"transfer the account to {short(a['newAdminWalletAddress'])}, irreversibly"
     ),
     "setUsageApiKey": lambda a, n: f"set usage key {a['name']!r}, which can {permissions(a, n)}",
     "updateUsageApiKeyMetadata": lambda a, n: f"rename {n.key(a['usageApiKeyHash'])} to {a['name']!r}",
