@@ -171,7 +171,7 @@ class Settings(BaseModel):
     )
     recordings: Path | None = Field(
         None,
-        description="Folder of the recordings that the control plane can select. If not set, it can select every file.",
+        description="Folder of the recordings that the control plane can select. If not set, all files are allowed.",
     )
     allow_address: tuple[AllowedAddress, ...] = Field(
         (),
@@ -196,7 +196,9 @@ class Settings(BaseModel):
         ge=1,
         description="Maximum number of HTTP connections. Additional connections receive 503 with Retry-After.",
     )
-    default_page_size: int = Field(defaults.DEFAULT_PAGE_SIZE, ge=1, description="page_size of requests without one.")
+    default_page_size: int = Field(
+        defaults.DEFAULT_PAGE_SIZE, ge=1, description="page_size of requests that omit page_size."
+    )
     max_page_size: int | None = Field(None, ge=1, description="Maximum page_size. If not set, there is no limit.")
     strict_paging: bool = Field(default=False, description="Whether a page after the last page is always empty.")
     preset: Literal["tolerant", "strict"] = Field(

@@ -197,8 +197,8 @@ class RunActions:
             return source, body.ipfs_id
         raise EndpointFailure(
             400,
-            "code and ipfs_id are missing: send code (JavaScript source), or ipfs_id (the CID of a source that was "
-            "sent before)",
+            "code is empty, or code and ipfs_id are missing. Send code (JavaScript source), or only ipfs_id (the CID "
+            "of a source that was sent before)",
         )
 
     def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:

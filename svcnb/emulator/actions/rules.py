@@ -50,7 +50,8 @@ async def wallet_secret(
     path = await directory.derivation_path(caller, address)
     if not path:
         raise KeyRefused(
-            f"wallet {address} is not registered in the account of the API key: register it, or use another wallet"
+            f"wallet {address} is not registered in the account of the API key: register the wallet, or "
+            "use another wallet"
         )
     if custody.wallet_address(path) != address:
         # The account registered this address with the derivation path of another address.

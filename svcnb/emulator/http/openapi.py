@@ -64,8 +64,8 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
             "version": API_VERSION,
             "description": (
                 "A local emulator of the service. For an error of authentication, billing, routing or parsing, the "
-                "body is an object with error, message, fix and docs_url. For an error inside an endpoint, it is a "
-                "JSON string. Errors of the triggers service are objects with error and message. Failed requests "
+                "body is an object with error, message, fix and docs_url. For an error inside an endpoint, the body "
+                "is a JSON string. Errors of the triggers service are objects with error and message. Failed requests "
                 "are never charged."
             ),
         },

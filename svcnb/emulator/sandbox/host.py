@@ -107,7 +107,8 @@ class ActionHost:
         """Encrypts a message with a wallet's private key and a new nonce. Returns the ciphertext as hex."""
         if (size := len(message.encode(errors="replace"))) > MAX_MESSAGE_BYTES:
             raise OperationRefused(
-                f"Encrypt: the message has {size} bytes; at most {MAX_MESSAGE_BYTES} are allowed. Encrypt it in parts"
+                f"Encrypt: the message has {size} bytes; at most {MAX_MESSAGE_BYTES} are allowed. "
+                "Encrypt the message in parts"
             )
         secret = await self._secret(pkp_id)
         if self._randomness is None:

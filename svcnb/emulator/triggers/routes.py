@@ -228,8 +228,8 @@ def _require_key_for(body: PatchTrigger, before: TriggerRecord) -> None:
             422,
             "usage_api_key_required",
             (
-                "usage_api_key is missing: if you change action_code, send the key for the new code, even if it is the "
-                "same key"
+                "usage_api_key is missing: if you change action_code, send the key for the new code, even if the key "
+                "stays the same"
             ),
         )
 

@@ -134,7 +134,7 @@ class PostLimit:
         self._limiter = RateLimiter(code, limit, store)
         self._code = code
         self._text = (
-            f"the limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s: to raise it, start the "
+            f"the limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s: to raise the limit, start the "
             f"emulator with {option} NUMBER"
         )
 

@@ -110,7 +110,8 @@ class ActionSpec(_Spec):
             )
         except OSError as error:
             raise InvalidArgument(
-                f"the file {self.file} of the action {name!r} cannot be read: {error.strerror}", hint="Check the path."
+                f"the file {self.file} of the action {name!r} cannot be read: {error.strerror}",
+                hint="Check the path and the permissions of the file.",
             ) from error
         except MalformedValue as error:
             raise InvalidArgument(f"invalid action {name!r}: {error.message}", hint=error.hint) from error
@@ -221,7 +222,9 @@ class Description(BaseModel):
         try:
             values = tomllib.loads(read_text(file))
         except OSError as error:
-            raise InvalidArgument(f"{file} cannot be read: {error.strerror}", hint="Check the path.") from error
+            raise InvalidArgument(
+                f"{file} cannot be read: {error.strerror}", hint="Check the path and the permissions of the file."
+            ) from error
         except UnicodeDecodeError as error:
             raise InvalidArgument(
                 f"{file} is not UTF-8 text: invalid byte {error.object[error.start]:#04x} at position {error.start}",
@@ -229,7 +232,7 @@ class Description(BaseModel):
             ) from None
         except tomllib.TOMLDecodeError as error:
             raise InvalidArgument(
-                f"{file} is not valid TOML: {error}", hint="Correct the line that the message names."
+                f"{file} is not valid TOML: {error}", hint="Correct the line in the error message."
             ) from error
         return cls._made(values, file.parent, file)
 

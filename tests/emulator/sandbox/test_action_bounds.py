@@ -33,7 +33,7 @@ def test_large_parameters_arrive_whole(room: Any):
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(1048577) })", "Encrypt: the message has 1048577 bytes; at most 1048576 are allowed. Encrypt it in parts"),
+        ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(1048577) })", "Encrypt: the message has 1048577 bytes; at most 1048576 are allowed. Encrypt the message in parts"),
         ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(6e6) })", "Actions: the arguments are too long: at most 4194048 bytes are allowed"),
         ("S.Decrypt({ pkpId: WALLET, ciphertext: 'a'.repeat(3e6) })", "Decrypt: the ciphertext has 3000000 characters; at most 2097210 are allowed. Pass the unchanged result of Encrypt"),
         ("S.getSvcActionPublicKey({ ipfsId: 'Q'.repeat(2000) })", "ipfsId has 2000 characters; at most 1024 are allowed. Pass the CID of an action"),
