@@ -160,7 +160,7 @@ Deno.test("the panel reports the wrong chain if a wallet rejects the switch or d
 
 Deno.test("the error after a rejection in the wallet contains the next step", async () => {
   const error = await connect(wallet({ eth_requestAccounts: [4001] })).catch((told: PanelError) => told) as PanelError;
-  equal(error.message, "The request was rejected in Fox.");
+  equal(error.message, "You rejected the request in Fox.");
   equal(error.hint.includes("try again"), true);
   equal(await typeOf(connect(wallet({ eth_requestAccounts: [[]] }))), "NoAccount");
 });
