@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from sys import getrecursionlimit
 from typing import Any, Final, NoReturn
@@ -36,6 +37,19 @@ _DOMAIN_MEMBERS: Final = frozenset(name for name, _ in DOMAIN_FIELDS)
 _MESSAGE_MEMBERS: Final = frozenset(name for name, _ in MESSAGE_FIELDS)
 _FIELD_MEMBERS: Final = frozenset({"name", "type"})
 _NUMBER: Final = re.compile(r"(?:0[xX]([0-9a-fA-F]{1,128})|([0-9]{1,128}))\Z")
+
+
+RULES: Final = (
+    f"typed_data has at most {MAX_TYPED_DATA_BYTES} bytes as JSON",
+    "typed_data is an object",
+    "typed_data has exactly the members types, primaryType, domain and message",
+    "primaryType is the type of the endpoint",
+    "domain has exactly the members and values of this service and its chain",
+    "types has exactly the canonical types and fields, in the canonical order",
+    f"message has exactly the members address and issuedAt, within {ISSUED_AT_WINDOW_S} s of the server's time",
+    f"signature has at most {MAX_SIGNATURE_BYTES} bytes, and the wallet in message.address created it",
+)
+"""Rules of docs/service/signatures.md#rules-of-a-signature, in the order of their numbers."""
 
 
 class EnvelopeRefused(MalformedValue):
@@ -93,23 +107,49 @@ def check_envelope(
     canonical = received["types"] == _CANONICAL[flow]
     if not canonical:
         _check_field_members(received["types"])
-    if received["primaryType"] != flow:
-        _refuse(
-            4,
-            f"primaryType is {shown(received['primaryType'])}, but this endpoint accepts {flow.value}",
-            "Sign an envelope for this flow, because a signature is valid for one flow only.",
-        )
+    _check_primary_type(received["primaryType"], flow)
     domain_name = (vocabulary or _DEFAULT).domain_name
     _check_domain(received["domain"], domain_name, chain_id)
     if not canonical:
-        _refuse(
-            6,
-            _types_problem(received["types"], flow),
-            "Declare the canonical types, with their fields in the canonical order.",
-        )
+        _check_types(received["types"], flow)
     address, issued_at = _check_message(received["message"], now_s)
     digest = message_digest(flow, bytes.fromhex(address[2:]), domain_separator(domain_name, chain_id), issued_at)
     return CheckedEnvelope(flow, address, issued_at, digest)
+
+
+def broken_rules(
+    typed_data: object, *, flow: Flow, chain_id: int, now_s: int, vocabulary: Vocabulary | None = None
+) -> dict[int, EnvelopeRefused]:
+    """Checks each of the rules 1 to 7, even if the envelope violates another rule. See `check_envelope`.
+
+    Returns:
+        The errors of the violated rules, by number. If the envelope violates rule 2, the function does not check the
+        later rules. If ``types`` is malformed, it does not check rule 6.
+    """
+    found: dict[int, EnvelopeRefused] = {}
+
+    def check(rule: Callable[..., object], *arguments: object) -> None:
+        try:
+            rule(*arguments)
+        except EnvelopeRefused as refused:
+            found.setdefault(refused.rule, refused)
+
+    check(_small_enough, typed_data)
+    check(_parsed, typed_data)
+    if 2 in found:  # noqa: PLR2004 - the number of the rule
+        return found
+    received = _parsed(typed_data)
+    check(_require_members, 3, "typed_data", received, _MEMBERS)
+    try:
+        _check_field_members(received.get("types"))
+    except EnvelopeRefused as refused:
+        found.setdefault(refused.rule, refused)
+    else:
+        check(_check_types, received["types"], flow)
+    check(_check_primary_type, received.get("primaryType"), flow)
+    check(_check_domain, received.get("domain"), (vocabulary or _DEFAULT).domain_name, chain_id)
+    check(_check_message, received.get("message"), now_s)
+    return found
 
 
 def signature_bytes(signature: object) -> bytes:
@@ -217,6 +257,15 @@ def _require_members(rule: int, what: str, value: object, wanted: frozenset[str]
     _refuse(rule, f"{what} has the unknown member {unknown}", f"Send only the members {', '.join(sorted(wanted))}.")
 
 
+def _check_primary_type(primary_type: object, flow: Flow) -> None:
+    if primary_type != flow:
+        _refuse(
+            4,
+            f"primaryType is {shown(primary_type)}, but this endpoint accepts {flow.value}",
+            "Sign an envelope for this flow, because a signature is valid for one flow only.",
+        )
+
+
 def _check_domain(domain: Any, domain_name: str, chain_id: int) -> None:
     _require_members(5, "domain", domain, _DOMAIN_MEMBERS)
     if domain["name"] != domain_name:
@@ -236,6 +285,12 @@ def _check_domain(domain: Any, domain_name: str, chain_id: int) -> None:
             f"domain.chainId is {shown(domain['chainId'])}, but the node's chain is {chain_id}",
             "Sign for the chain that get_node_chain_config returns.",
         )
+
+
+def _check_types(types: dict[str, Any], flow: Flow) -> None:
+    if types != _CANONICAL[flow]:
+        fix = "Declare the canonical types, with their fields in the canonical order."
+        _refuse(6, _types_problem(types, flow), fix)
 
 
 def _types_problem(types: dict[str, Any], flow: Flow) -> str:

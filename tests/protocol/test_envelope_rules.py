@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from svcnb.protocol.envelope_rules import EnvelopeRefused, check_envelope, signature_bytes
+from svcnb.protocol.envelope_rules import EnvelopeRefused, broken_rules, check_envelope, signature_bytes
 from svcnb.protocol.typed_data import Flow, envelope, envelope_digest
 from svcnb.protocol.vocabulary import Vocabulary
 
 NOW = 1_700_000_000
 CHAIN = 31_337
+FACTS: dict[str, Any] = {"flow": Flow.CREATE_WALLET, "chain_id": CHAIN, "now_s": NOW}
 ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
 
 Change = Callable[[dict[str, Any]], object]
@@ -28,8 +29,7 @@ def _good() -> dict[str, Any]:
 
 
 def _check(typed_data: object, **other: Any) -> Any:
-    facts: dict[str, Any] = {"flow": Flow.CREATE_WALLET, "chain_id": CHAIN, "now_s": NOW} | other
-    return check_envelope(typed_data, **facts)
+    return check_envelope(typed_data, **(FACTS | other))
 
 
 def _refused(typed_data: object, **other: Any) -> EnvelopeRefused:
@@ -182,7 +182,10 @@ ONE_OF_EACH: dict[int, Change] = {
     "broken", [rules for count in range(1, 7) for rules in itertools.combinations(ONE_OF_EACH, count)], ids=str
 )
 def test_of_several_broken_rules_the_first_in_order_counts(broken: tuple[int, ...]) -> None:
-    assert _refused(_changed(*(ONE_OF_EACH[rule] for rule in broken))).rule == broken[0]
+    typed_data = _changed(*(ONE_OF_EACH[rule] for rule in broken))
+    assert _refused(typed_data).rule == broken[0]
+    # The padding is also an unknown member.
+    assert set(broken_rules(typed_data, **FACTS)) == {*broken, *([3] if 1 in broken else [])}
 
 
 @pytest.mark.parametrize(

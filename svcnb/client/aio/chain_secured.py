@@ -140,9 +140,7 @@ class AsyncChainSecured(Namespace):
         return await self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     async def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Checks a signed envelope against eight conditions of the service, at the service's current time.
-
-        The method does not check the name and the version in ``domain``, or unknown members.
+        """Checks a signed envelope against each of the service's eight rules, at the service's current time.
 
         Source: docs/service/signatures.md#rules-of-a-signature.
 

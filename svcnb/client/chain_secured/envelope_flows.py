@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.calls import Answer, Call, Flow, ask
@@ -14,29 +13,14 @@ from svcnb.client.listing import Listing
 from svcnb.client.resources.reading import nothing
 from svcnb.client.secret import Secret
 from svcnb.errors import InvalidType
+from svcnb.protocol.envelope_rules import RULES, EnvelopeRefused, broken_rules, signature_bytes
 from svcnb.protocol.errors import MalformedValue
-from svcnb.protocol.limits import ISSUED_AT_WINDOW_S, MAX_SIGNATURE_BYTES, MAX_TYPED_DATA_BYTES
-from svcnb.protocol.typed_data import Flow as Purpose, canonical_types, flow_of
+from svcnb.protocol.typed_data import Flow as Purpose, flow_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from svcnb.client.signing import SignedEnvelope
-
-RULES: Final = (
-    f"typed_data has at most {MAX_TYPED_DATA_BYTES} bytes",
-    f"signature has at most {MAX_SIGNATURE_BYTES} bytes",
-    "the wallet in message.address signed, with its key or through its contract (ERC-1271)",
-    "the contract wallet, if there is one, is deployed on this chain",
-    "domain.chainId is the chain id of the node",
-    "primaryType is the type of the endpoint",
-    f"issuedAt is within {ISSUED_AT_WINDOW_S} seconds of the server's time",
-    "types has the canonical form, with the fields in the canonical order",
-)
-"""Conditions from docs/service/signatures.md#rules-of-a-signature, in the order of the results of `check`.
-
-The order and the numbers differ from those on the page.
-"""
 
 _PATHS: Final = {
     Purpose.CREATE_WALLET: "/create_wallet_with_signature",
@@ -45,7 +29,7 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Checks an envelope against every condition in `RULES`, even if the envelope violates one of the conditions.
+    """Checks an envelope against every rule, even if the envelope violates one of the rules.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """
@@ -56,27 +40,19 @@ def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: 
         raise InvalidArgument(error.message, hint=error.hint) from None
     node = yield from chain.node()
     now = yield from chain.time()
-    size = len(json.dumps(typed_data, separators=(",", ":"), ensure_ascii=False).encode())
-    chain_id = typed_data.get("domain", {}).get("chainId")
-    issued_at = _number(typed_data.get("message", {}).get("issuedAt"))
-    age = None if issued_at is None else now - issued_at
-    found = [
-        (size <= MAX_TYPED_DATA_BYTES, f"{size} bytes"),
-        _signature_size(signature),
-        *(yield from _signed(chain, typed_data, signature)),
-        _compared(chain_id, _number(chain_id) == node.chain_id, f"the chain id of the node is {node.chain_id}"),
-        _compared(
-            typed_data.get("primaryType"),
-            typed_data.get("primaryType") == purpose,
-            f"the endpoint requires {purpose.value}",
-        ),
-        (age is not None and abs(age) <= ISSUED_AT_WINDOW_S, _age(age)),
-        (typed_data.get("types") == canonical_types(purpose), purpose.type_string),
+    broken = broken_rules(
+        typed_data, flow=purpose, chain_id=node.chain_id, now_s=now, vocabulary=chain.config.vocabulary
+    )
+    signed = yield from _signed(chain, typed_data, signature)
+    values = {4: purpose.value, 5: f"chain {node.chain_id}", 6: purpose.type_string}
+    results = [
+        (rule not in broken, broken[rule].message if rule in broken else values.get(rule, ""))
+        for rule in range(1, len(RULES))
     ]
     return Listing(
         [
             Verdict(rule=number, what=what, holds=holds, detail=detail)
-            for number, (what, (holds, detail)) in enumerate(zip(RULES, found, strict=True), 1)
+            for number, (what, (holds, detail)) in enumerate(zip(RULES, [*results, signed], strict=True), 1)
         ],
         of="rules",
         kind=Verdict,
@@ -157,12 +133,15 @@ def _convert(envelope: SignedEnvelope, body: Mapping[str, Any], *, confirm: bool
     return Sent(flow=envelope.flow.value, address=envelope.address)
 
 
-def _signed(
-    chain: ChainAccess, typed_data: dict[str, Any], signature: str
-) -> Flow[tuple[tuple[bool, str], tuple[bool | None, str]]]:
+def _signed(chain: ChainAccess, typed_data: dict[str, Any], signature: str) -> Flow[tuple[bool, str]]:
     from svcnb.client.signing import recover
 
-    claimed = str(typed_data.get("message", {}).get("address"))
+    try:
+        signature_bytes(signature)
+    except EnvelopeRefused as refused:
+        return False, refused.message
+    message = typed_data.get("message")
+    claimed = str(message.get("address") if isinstance(message, dict) else None)
     try:
         recovered = recover(typed_data, signature)
     except SigningError as error:
@@ -171,35 +150,12 @@ def _signed(
     else:
         told = f"the recovered address is {recovered}"
     if recovered is not None and recovered.lower() == claimed.lower():
-        return (True, told), (None, "a key created the signature, so no contract was called")
+        return True, told
     try:
         code = yield from chain.rpc("eth_getCode", claimed, "latest")
         accepted = yield from verify(chain, typed_data, signature, claimed)
     except SvcnbError as error:
-        return (False, told), (False, error.message)
+        return False, f"{told}; {error.message}"
     if code in ("0x", ""):
-        return (False, f"{told}, not {claimed}"), (False, f"there is no contract at {claimed}")
-    word = "accepts" if accepted else "rejects"
-    return (accepted, f"the contract at {claimed} {word} the signature"), (True, f"there is a contract at {claimed}")
-
-
-def _signature_size(signature: str) -> tuple[bool, str]:
-    digits = signature.strip().removeprefix("0x")
-    return len(digits) <= 2 * MAX_SIGNATURE_BYTES, f"{len(digits) // 2} bytes"
-
-
-def _compared(found: object, holds: bool, otherwise: str) -> tuple[bool, str]:  # noqa: FBT001 - a value, no switch
-    return holds, str(found) if holds else f"{found}, but {otherwise}"
-
-
-def _number(value: object) -> int | None:
-    try:
-        return int(str(value), 0)
-    except ValueError:
-        return None
-
-
-def _age(age: int | None) -> str:
-    if age is None:
-        return "issuedAt is not a number"
-    return f"{abs(age)} second{'' if abs(age) == 1 else 's'} {'before' if age >= 0 else 'after'} the server's time"
+        return False, f"{told}, not {claimed}; there is no contract at {claimed}"
+    return accepted, f"the contract at {claimed} {'accepts' if accepted else 'rejects'} the signature"

@@ -78,22 +78,22 @@ class OnChain(Model):
 
 
 class Verdict(Model):
-    """Result of the check of a signed envelope against one condition.
+    """Result of the check of a signed envelope against one rule.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """
 
     rule: int
-    """Number of the condition in the result of ``check``, 1 to 8. The list of rules on the page has other numbers."""
+    """Number of the rule, 1 to 8, as in the list of rules."""
 
     what: str
-    """Description of the condition."""
+    """Description of the rule."""
 
-    holds: bool | None
-    """Whether the envelope satisfies the condition. None if the condition does not apply."""
+    holds: bool
+    """Whether the envelope satisfies the rule."""
 
     detail: str = ""
-    """Cause of the violation, or details of the check."""
+    """Cause of the violation, or details of the signature's check."""
 
 
 class Sent(Model):

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.chain]
 
 
 def broken(verdicts: Iterable[Verdict]) -> list[int]:
-    return [verdict.rule for verdict in verdicts if verdict.holds is False]
+    return [verdict.rule for verdict in verdicts if not verdict.holds]
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def test_a_valid_envelope_satisfies_all_rules_and_its_endpoint_accepts_it(svc, s
     assert [verdict.rule for verdict in verdicts] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert broken(verdicts) == []
     # The details of a satisfied rule contain the value, but no difference.
-    chain_id, purpose = signed.typed_data["domain"]["chainId"], "CreateWallet"
-    assert [verdicts[4].detail, verdicts[5].detail] == [str(chain_id), purpose]
+    chain_id = signed.typed_data["domain"]["chainId"]
+    assert [verdicts[3].detail, verdicts[4].detail] == ["CreateWallet", f"chain {chain_id}"]
     made = svc.chain_secured.send(signed)
     assert made.wallet_address.startswith("0x")
     assert int(made.derivation_path, 16) > 0
@@ -40,43 +40,56 @@ def test_a_valid_envelope_satisfies_all_rules_and_its_endpoint_accepts_it(svc, s
 @pytest.mark.parametrize(
     ("rule", "change"),
     [
+        (4, lambda data: data.update(primaryType="BillingAuth")),
         (5, lambda data: data["domain"].update(chainId="1")),
-        (6, lambda data: data.update(primaryType="BillingAuth")),
+        (5, lambda data: data["domain"].update(name="another service")),
+        (5, lambda data: data["domain"].update(version="2")),
+        (6, lambda data: data["types"]["CreateWallet"].reverse()),
         (7, lambda data: data["message"].update(issuedAt=str(int(data["message"]["issuedAt"]) - 301))),
-        (8, lambda data: data["types"]["CreateWallet"].reverse()),
     ],
 )
 def test_the_check_names_the_violated_rule_and_the_service_agrees(svc, signed, owner, rule, change):
     data = copy.deepcopy(signed.typed_data)
     change(data)
-    if rule == 6:  # the envelope does not declare this type, so no hash exists
+    if rule == 4:  # the envelope does not declare this type, so no hash exists
         signature = signed.signature
-        expected = [3, 4, 6]
+        expected = [4, 8]
     else:
         signature, expected = owner.sign_typed_data(data), [rule]
     verdicts = svc.chain_secured.check(data, signature, flow="CreateWallet")
     assert broken(verdicts) == expected
-    if rule == 5:
-        assert "1, but the chain id of the node is" in verdicts[4].detail
-    if rule == 6:
-        assert verdicts[5].detail == "BillingAuth, but the endpoint requires CreateWallet"
-    sent = SignedEnvelope(data if rule != 6 else signed.typed_data | {"primaryType": "BillingAuth"}, signature)
-    with pytest.raises((BadRequest, svcnb.Unauthorized)):
+    sent = SignedEnvelope(data if rule != 4 else signed.typed_data | {"primaryType": "BillingAuth"}, signature)
+    with pytest.raises((BadRequest, svcnb.Unauthorized)) as refused:
         svc.chain_secured.send(sent)
+    if rule != 4:  # the client sends this type to another endpoint
+        assert verdicts[rule - 1].detail in refused.value.message
+
+
+def test_an_unknown_member_violates_a_rule(svc, signed):
+    extra = signed.typed_data | {"nonce": 1}
+    assert broken(svc.chain_secured.check(extra, signed.signature)) == [3]
+    message = signed.typed_data | {"message": signed.typed_data["message"] | {"nonce": 1}}
+    assert 7 in broken(svc.chain_secured.check(message, signed.signature))
+
+
+@pytest.mark.parametrize("member", ["types", "domain", "message"])
+@pytest.mark.parametrize("value", [None, [], "text", 5, {"CreateWallet": [5]}])
+def test_the_check_accepts_members_of_any_type(svc, signed, member, value):
+    assert broken(svc.chain_secured.check(signed.typed_data | {member: value}, signed.signature, flow="CreateWallet"))
 
 
 def test_the_check_names_an_envelope_or_a_signature_that_is_too_large(svc, signed):
     data = signed.typed_data | {"domain": signed.typed_data["domain"] | {"version": "1" * 4096}}
     assert 1 in broken(svc.chain_secured.check(data, signed.signature))
-    assert 2 in broken(svc.chain_secured.check(signed.typed_data, "0x" + "00" * 4097))
+    assert broken(svc.chain_secured.check(signed.typed_data, "0x" + "00" * 4097)) == [8]
 
 
 def test_the_check_names_another_signer_without_a_contract(svc, signed):
     stranger = svcnb.LocalSigner.random()
     verdicts = svc.chain_secured.check(signed.typed_data, stranger.sign_typed_data(signed.typed_data))
-    assert broken(verdicts) == [3, 4]
-    assert stranger.address in verdicts[2].detail
-    assert "no contract" in verdicts[3].detail
+    assert broken(verdicts) == [8]
+    assert stranger.address in verdicts[7].detail
+    assert "no contract" in verdicts[7].detail
 
 
 def test_the_check_calls_the_contract_of_a_contract_wallet(svc, emulator, owner):
@@ -84,9 +97,9 @@ def test_the_check_calls_the_contract_of_a_contract_wallet(svc, emulator, owner)
     signed = svc.chain_secured.sign(wallet, "CreateWallet")
     verdicts = svc.chain_secured.check(signed.typed_data, signed.signature)
     assert [verdict.holds for verdict in verdicts] == [True] * 8
-    assert "accepts" in verdicts[2].detail
+    assert "accepts" in verdicts[7].detail
     stranger = svcnb.LocalSigner.random().sign_typed_data(signed.typed_data)
-    assert broken(svc.chain_secured.check(signed.typed_data, stranger)) == [3]
+    assert broken(svc.chain_secured.check(signed.typed_data, stranger)) == [8]
 
 
 def test_an_unknown_flow_is_rejected(svc, signed):

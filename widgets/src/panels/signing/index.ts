@@ -23,7 +23,7 @@ interface Setting {
 interface Checked {
   digest: string;
   recovered: string;
-  rules: { rule: number; what: string; holds: boolean | null; detail: string }[];
+  rules: { rule: number; what: string; holds: boolean; detail: string }[];
 }
 
 interface Sent {
@@ -38,10 +38,9 @@ type With = "browser" | "key";
 
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-const VERDICTS = new Map<boolean | null, readonly [string, string]>([
+const VERDICTS = new Map<boolean, readonly [string, string]>([
   [true, ["✓ passed", "svcnb-good"]],
   [false, ["✗ failed", "svcnb-bad"]],
-  [null, ["· not applicable", "svcnb-muted"]],
 ]);
 
 export default panel("Signing", (at) => {
@@ -174,7 +173,7 @@ export default panel("Signing", (at) => {
         "Checking all rules",
       );
       const same = checked.digest === digestOf(typedData).text;
-      const good = same && checked.rules.every(({ holds }) => holds !== false);
+      const good = same && checked.rules.every(({ holds }) => holds);
       const answer = h("div", { "aria-live": "polite" });
       result.replaceChildren(
         h("h3", {}, "Signed"),
