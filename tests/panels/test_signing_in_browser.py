@@ -119,7 +119,7 @@ def test_the_error_for_a_rejecting_wallet_contains_the_next_step(opened, wallet)
     wallet.rejects.add("eth_signTypedData_v4")
     panel = opened.signing
     panel.get_by_role("button", name="Sign", exact=True).click()
-    failure = panel.get_by_role("alert").filter(has_text="You rejected the request in Test Wallet")
+    failure = panel.get_by_role("alert").filter(has_text="rejected the request in Test Wallet")
     failure.wait_for()
     assert "try again and confirm the request" in failure.inner_text()
     wallet.rejects.clear()
@@ -284,7 +284,7 @@ except svcnb.SigningError as error:
     ("rejects", "button", "told"),
     [
         ([], "Decline", "declined in the panel"),
-        (["eth_signTypedData_v4"], "Sign in the wallet", "You rejected the request in Test Wallet"),
+        (["eth_signTypedData_v4"], "Sign in the wallet", "rejected the request in Test Wallet"),
     ],
 )
 def test_a_rejection_reaches_python_with_its_next_step(notebook, wallet, rejects, button, told):

@@ -99,6 +99,6 @@ Deno.test("the message about added credit disappears after another account is op
 Deno.test("an account that a wallet owns cannot be converted again", async () => {
   const { el, close } = await opened({ ...OPEN, mode: "chain" });
   equal(find(el, "details:not(.svcnb-code)").hasAttribute("hidden"), true);
-  equal(el.textContent!.includes("a wallet owns it"), true);
+  equal(el.textContent!.includes("a wallet owns the account"), true);
   close();
 });
