@@ -26,7 +26,7 @@ LARGE = 20 * 2**20
 
 
 class _Answers:
-    def bare(self, refusal: StructuredError) -> Response:
+    def minimal_response(self, refusal: StructuredError) -> Response:
         return failure(refusal, "http://127.0.0.1")
 
 
