@@ -198,7 +198,8 @@ def test_a_working_copy_opens_its_lessons_in_place() -> None:
     from svcnb.cli import lab
     from svcnb.lessons import lessons_folder
 
-    assert (lessons_folder(None) / lab.FIRST_LESSON).samefile(Path("notebooks") / lab.FIRST_LESSON)
+    root = Path(__file__).resolve().parents[2]
+    assert (lessons_folder(None) / lab.FIRST_LESSON).samefile(root / "notebooks" / lab.FIRST_LESSON)
 
 
 def test_a_workshop_checks_all_names_before_it_adds_a_learner(svcnb, tmp_path: Path) -> None:
