@@ -64,7 +64,7 @@ def _too_large(path: str | os.PathLike[str], size: int, limit: int) -> OSError:
 
 
 def read_text(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) -> str:
-    """Reads a regular file that contains UTF-8 text, like `read_file`. Line endings stay unchanged.
+    """Reads a regular UTF-8 text file, with the same checks as `read_file`. Line endings stay unchanged.
 
     Args:
         path: Path of the file.

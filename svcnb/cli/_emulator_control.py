@@ -153,7 +153,7 @@ def clock(
 ) -> None:
     """Print the emulator's time in Unix seconds. If you pass an option, the command first changes the time."""
     if sum((advance is not None, freeze, at is not None, real)) > 1:
-        raise click.UsageError("--advance, --freeze, --at and --real are mutually exclusive: pass only one of them.")
+        raise click.UsageError("--advance, --freeze, --at and --real are mutually exclusive: pass only one of them")
     try:
         if advance is not None:
             control.clock.advance(advance)

@@ -44,7 +44,7 @@ def output_options(command: F) -> F:
     def inner(*given: Any, output: str, json_flag: bool, quiet: bool, **options: Any) -> Any:
         chosen = "json" if json_flag else output
         if quiet and chosen != "table":
-            raise click.UsageError(f"--quiet and --output {chosen} are mutually exclusive: pass only one of them.")
+            raise click.UsageError(f"--quiet and --output {chosen} are mutually exclusive: pass only one of them")
         meta = click.get_current_context().meta
         meta[_FORMAT], meta[_QUIET] = chosen, quiet
         return command(*given, as_json=chosen != "table", **options)

@@ -84,7 +84,7 @@ def _wallet(text: str) -> tuple[bytes, str]:
     secret = _bytes_of(text)
     if secret is None or len(secret) != SECRET_BYTES:
         raise click.BadParameter(
-            "invalid private key: expected 64 hex digits, optionally after 0x.", param_hint="--wallet-key-file"
+            "invalid private key: expected 64 hex digits, with or without 0x", param_hint="--wallet-key-file"
         )
     try:
         return secret, checksum_address(address_of_secret(secret))

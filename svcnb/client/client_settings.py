@@ -191,7 +191,9 @@ def checked_headers(headers: object) -> dict[str, str]:
                 f"invalid header name {name!r}: expected ASCII letters, digits and the characters !#$%&'*+-.^_`|~"
             )
         if name.lower() in _OWN_HEADERS:
-            raise InvalidArgument(f"the client sets the header {name} automatically", hint=_OWN_HEADERS[name.lower()])
+            raise InvalidArgument(
+                f"the header {name} is not allowed, because the client sets it", hint=_OWN_HEADERS[name.lower()]
+            )
         if not isinstance(value, str) or not value.isascii() or not value.isprintable():
             raise InvalidArgument(f"invalid value of the header {name}: expected printable ASCII text")
     return {name.lower(): value for name, value in headers.items()}

@@ -100,9 +100,9 @@ class _RequestsFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Returns the module's own specification, extended to patch the module after its execution.
+        """Returns the spec of ``requests.adapters``, with a loader that also patches the module.
 
-        The result is None for other modules.
+        Returns None for all other modules.
         """
         if fullname != _ADAPTERS:
             return None

@@ -45,7 +45,7 @@ class FaultControl(Checked):
         self._inject(part, status, delay, None)
 
     def clear(self) -> None:
-        """Removes all faults."""
+        """Deletes all injected faults."""
         self._plane.request("DELETE", "/faults")
 
     def _inject(self, part: Part, status: int | None, delay: float | str | timedelta | None, times: int | None) -> None:

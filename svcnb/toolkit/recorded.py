@@ -26,7 +26,7 @@ FOLDER: Final = Path(__file__).with_name("recordings")
 _API: Final = "/core/v1"
 _TIMEOUT_S: Final = 120.0
 _EXACT: Final = frozenset({"error", "success", "has_error", "response"})
-"""Fields whose values the check compares, in addition to their form."""
+"""Fields for which the check compares the values, and not only their formats."""
 _FORMS: Final = {
     "an address": re.compile(r"0x[0-9a-fA-F]{40}\Z"),
     "a 32-byte hash": re.compile(r"0x[0-9a-fA-F]{64}\Z"),

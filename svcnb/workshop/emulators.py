@@ -300,7 +300,7 @@ class Emulators:
         return self._all[learner]
 
     def _stop_oldest(self, hosted: HostedEmulator) -> None:
-        """Stops the learner's emulators with the oldest start, so that at most `MAX_LEARNER_RUNNING` emulators run."""
+        """Stops the emulators that the learner started first, until at most `MAX_LEARNER_RUNNING` run."""
         learner = hosted.folder.parent.parent.name
         with self._lock:
             others = [each for each in self._of(learner).values() if each is not hosted]
@@ -393,4 +393,4 @@ def _listen(port: int) -> socket.socket:
         except OSError:
             if not wanted:
                 raise
-    raise AssertionError("unreachable: port 0 selects a free port")
+    raise AssertionError("internal error: port 0 always selects a free port")

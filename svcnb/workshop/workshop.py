@@ -94,7 +94,7 @@ class Workshop(Checked):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes the workshop."""
+        """Closes the workshop, as `close` does."""
         self.close()
 
     # --- learners -----------------------------------------------------------------------------------------------

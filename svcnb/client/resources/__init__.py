@@ -1,1 +1,1 @@
-"""Resources of the service, one in each file, and the flows that both clients use."""
+"""Resources of the service, one in each file, and the request logic that `Client` and `AsyncClient` share."""

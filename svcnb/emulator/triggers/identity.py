@@ -1,8 +1,8 @@
 """Authentication of the triggers service, with bearer tokens, browser sessions, and approvals.
 
-A client creates a token, and shows only the token's SHA-256 hash, the challenge. A signed-in user approves the
-challenge in a browser. The token is then valid until the user revokes it. The service stores only the challenge, so a
-stolen database contains no tokens.
+A client creates a token, and shows the user only the SHA-256 hash of the token. This hash is the challenge. A signed-in
+user approves the challenge in a browser. The token is then valid until the user revokes it. The service stores only the
+challenge, so a stolen database contains no tokens.
 
 Source: docs/service/triggers.md#authorisation.
 """

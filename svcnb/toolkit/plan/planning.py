@@ -144,8 +144,8 @@ class Plan(Sequence[Step]):
         if self.new_keys and secrets is None:
             more = ", …" if len(self.new_keys) > 3 else ""  # noqa: PLR2004 - number of displayed keys
             raise InvalidArgument(
-                f"this plan creates usage keys ({', '.join(self.new_keys[:3])}{more}), and the service returns each "
-                "secret only once",
+                f"the secrets of new usage keys ({', '.join(self.new_keys[:3])}{more}) need a destination, because the "
+                "service returns each secret only once",
                 hint=(
                     'Pass a destination for the secrets: apply(secrets="keys.json"), a dictionary, or a function that '
                     "accepts a name and a secret."
