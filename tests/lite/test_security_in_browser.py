@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import svcnb.lite.page
 from tests.conftest import CHROMIUM_ARGUMENTS
 from tests.lite.conftest import _SHOWN, PATIENCE_MS, Lab, serving, stored
 
@@ -35,6 +37,8 @@ TRACING = (
 )
 LOADED = "v8.wasm.moduleCacheHit"
 """Event of Chromium when it loads stored machine code of a WebAssembly file."""
+OFFLINE = Path(svcnb.lite.page.__file__).with_name("offline.js")
+READ = "fetch('python.wasm').then((response) => response.text())"
 REACH = """async function main() {
   return [typeof indexedDB, typeof XMLHttpRequest, typeof Worker, typeof importScripts, typeof postMessage];
 }"""
@@ -140,6 +144,32 @@ def test_a_second_visit_loads_the_machine_code_of_python(browser: Any, chromium:
         sizes.append([each["args"]["consumedCacheSize"] for each in events if each["name"] == LOADED])
     assert sizes[0] == []
     assert sizes[1][0] > 1_500_000
+
+
+def test_a_page_never_receives_machine_code_of_another_version(browser: Any, tmp_path: Path):
+    """The browser's HTTP cache can already contain the file of a newer site."""
+    scope = tmp_path / "lab"
+    scope.mkdir()
+    (scope / "worker.js").write_text(OFFLINE.read_text("utf-8").replace("@VERSION@", "1"), "utf-8")
+    file = scope / "python.wasm"
+    context = browser.new_context()
+    with serving(tmp_path) as (address, _):
+        for number, version in enumerate(("first", "second"), 1):
+            file.write_text(version, "ascii")
+            os.utime(file, (number * 86_400, number * 86_400))
+            if version == "first":
+                for name in (scope / "index.html", tmp_path / "index.html"):
+                    name.write_text("<!doctype html>", "ascii")
+                page = context.new_page()
+                page.goto(f"{address}/lab/")
+                page.evaluate("navigator.serviceWorker.register('worker.js').then(() => navigator.serviceWorker.ready)")
+                page.reload()
+                assert page.evaluate(READ) == "first"
+        outside = context.new_page()  # the service worker does not control this page
+        outside.goto(f"{address}/")
+        assert outside.evaluate(READ.replace("'python.wasm'", "'lab/python.wasm', { cache: 'reload' }")) == "second"
+        assert page.evaluate(READ) == "first"
+    context.close()
 
 
 def test_a_second_visit_needs_no_server(browser: Any, site_folder: Path):
