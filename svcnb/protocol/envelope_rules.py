@@ -135,10 +135,10 @@ def broken_rules(
             found.setdefault(refused.rule, refused)
 
     check(_small_enough, typed_data)
-    check(_parsed, typed_data)
-    if 2 in found:  # noqa: PLR2004 - the number of the rule
-        return found
-    received = _parsed(typed_data)
+    try:
+        received = _parsed(typed_data)
+    except EnvelopeRefused as refused:
+        return found | {refused.rule: refused}
     check(_require_members, 3, "typed_data", received, _MEMBERS)
     try:
         _check_field_members(received.get("types"))
