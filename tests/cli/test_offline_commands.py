@@ -236,8 +236,10 @@ def test_lite_serve_prints_the_address_of_the_site(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("the site", "utf-8")
     command = [sys.executable, "-u", "-m", "svcnb", "lite", "serve", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline().strip()
-        assert httpx.get(address, trust_env=False).text == "the site"
-        assert address.endswith("/")
-        process.terminate()
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            assert address.endswith("/")
+            assert httpx.get(address, trust_env=False).text == "the site"
+        finally:
+            process.terminate()
