@@ -99,7 +99,7 @@ def test_a_deleted_database_receives_no_more_writes(start, tmp_path):
     account = emulator.client().accounts.create("gone")
     svc = emulator.client(api_key=account.api_key, retries=Retries(attempts=1))
     (tmp_path / "state" / "svcnb.db").rename(tmp_path / "elsewhere.db")
-    with pytest.raises(Unavailable, match="moved or removed"):
+    with pytest.raises(Unavailable, match="moved or deleted"):
         svc.groups.create("to nowhere")
     (tmp_path / "elsewhere.db").rename(tmp_path / "state" / "svcnb.db")
     svc.groups.create("back")
