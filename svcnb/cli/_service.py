@@ -157,8 +157,8 @@ def read_key(file: Path) -> str:
         )
     if len(keys) != 1:
         names = ", ".join(keys) or "none"
-        hint = f"{file} contains {len(keys)} keys ({names}), but only one is allowed: save each key in its own file"
-        raise click.BadParameter(hint, param_hint="--key-file")
+        problem = f"{file} contains {len(keys)} keys ({names}), but only one is allowed: save each key in its own file"
+        raise click.BadParameter(problem, param_hint="--key-file")
     return str(next(iter(keys.values())))
 
 
