@@ -146,11 +146,11 @@ def entries_of(connection: Connection, account: str) -> list[Entry]:
 def discrepancies(connection: Connection) -> list[str]:
     """Returns descriptions of all differences between balances and entries."""
     problems = [
-        f"{account}: the balance is {kept or 0} cents, but the sum of the entries is {counted or 0}"
+        f"{account}: the balance is {kept or 0} cents, but the sum of the ledger entries is {counted or 0} cents"
         for account, kept, counted in connection.rows(_DISAGREEING)
     ]
     problems += [
-        f"{account}: entry {reference} is a {kind} of {cents} cents"
+        f"{account}: the sign of the ledger entry {reference} is wrong: it is a {kind} of {cents} cents"
         for account, reference, kind, cents in connection.rows(
             "SELECT account, reference, kind, cents FROM ledger_entries WHERE (kind = 'charge') = (cents > 0)"
         )

@@ -90,7 +90,7 @@ class Call:
     def caller(self) -> Caller:
         """The caller, whose key a guard has resolved."""
         if self._caller is None:
-            raise RuntimeError(f"{self.endpoint.path} needs the caller, but has no guard that resolves it")
+            raise RuntimeError(f"{self.endpoint.path} needs the caller, but none of its guards resolves the caller")
         return self._caller
 
     @caller.setter
