@@ -99,7 +99,7 @@ class PageService:
         return service.addresses() | {"control_token": service.control_token}
 
     def stop(self) -> None:
-        """Stops the service. Repeated calls have no effect."""
+        """Stops the service. Saves a named state in the browser's storage. Repeated calls have no effect."""
         unregister(self._url)
         service, self._service = self._service, None
         if service is not None:

@@ -146,7 +146,7 @@ class Processor:
     # --- actions of a browser, a user or a teacher ------------------------------------------------------------
 
     async def find(self, intent_id: str, client_secret: str) -> Intent:
-        """Returns a payment to a caller that has its client secret.
+        """Returns a payment if the client secret is correct.
 
         Raises:
             ProcessorRefusal: 404 if the payment does not exist or has a different client secret.

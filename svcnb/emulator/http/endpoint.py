@@ -15,10 +15,10 @@ from svcnb.emulator.platform.offload import current_account
 
 
 class Caller(NamedTuple):
-    """Account to which a key belongs.
+    """Key of a request, and the account to which the key belongs.
 
     Attributes:
-        key_hash: Hash of the key, which identifies it in the contract.
+        key_hash: Hash of the key, which identifies the key in the contract.
         master_hash: Hash of the account key, which identifies the account.
         is_master: Whether the key is the account key (or the alias of an admin wallet), and not a usage key.
         managed: Whether the account is in API mode.
@@ -139,7 +139,7 @@ class Endpoint:
         handler: Function that receives the call and the validated body (or query, or None). It returns the response
             body or a Response.
         request: Type of the JSON body, or None for an endpoint without a body.
-        query: Model of the query string, or None for an endpoint without one.
+        query: Model of the query string, or None for an endpoint without query parameters.
         response: Type of the response body, for the OpenAPI description.
         guards: Checks that run before the server reads the body, in order.
         answers_for: Guards whose checks the handler itself performs, for the OpenAPI description.
@@ -147,8 +147,8 @@ class Endpoint:
         errors: HTTP statuses of the handler's own errors.
         error_body: Model of the handler's own errors, or None if they are JSON strings.
         any_body: Whether the endpoint also accepts a text body or no body, for the OpenAPI description.
-        reads_itself: Whether the handler reads body and query itself. Their types are then only for the OpenAPI
-            description.
+        reads_itself: Whether the handler reads body and query itself. The types of body and query are then only for
+            the OpenAPI description.
         schemes: Security schemes that the handler checks, for the OpenAPI description.
         status: HTTP status of success, for the OpenAPI description.
         headers: Headers of all successful responses.

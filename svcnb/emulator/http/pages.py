@@ -161,8 +161,8 @@ def _authentication_page() -> str:
 def _pricing_page() -> str:
     return (
         f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent. An execution costs '
-        f"{EXECUTION_COST_CENTS_PER_SECOND} cent per whole second, at least {EXECUTION_COST_CENTS_PER_SECOND} cent. Reading "
-        "is free. Only successful calls are charged. "
+        f"{EXECUTION_COST_CENTS_PER_SECOND} cent per whole second, at least {EXECUTION_COST_CENTS_PER_SECOND} cent. "
+        "Reading is free. By default, failed calls are free. "
         f"The smallest payment is {MIN_PAYMENT_CENTS} cents.</p>"
     )
 

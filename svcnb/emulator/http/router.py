@@ -132,7 +132,8 @@ async def _charge(call: Call, hold: Hold) -> None:
     try:
         await hold.settle(call.price_cents, reason=call.endpoint.path.rpartition("/")[2], request_id=call.request_id)
     except Unavailable:
-        # Do not charge the call. Its effect is permanent, and a 503 incorrectly means that the call had no effect.
+        # Ignore the failure, because the effect of the call is permanent. The status 503 means that a call had no
+        # effect.
         _LOG.warning("request %s succeeded but could not be charged", call.request_id, exc_info=True)
 
 
@@ -140,7 +141,8 @@ def _wrong_type(request: Request) -> StructuredError:
     content_type = request.headers.get("content-type", "")
     return StructuredError(
         404,
-        f"{request.method} {request.url.path} does not accept the content type {content_type or 'none'}.",
+        f"The content type of the request is {content_type[:60]!r}, but {request.method} {request.url.path} accepts "
+        f"only {JSON_TYPE}.",
         fix=f"Send the header Content-Type: {JSON_TYPE}.",
     )
 
@@ -244,6 +246,6 @@ def _wrong_method(scope: Scope, methods: dict[str, Endpoint]) -> StructuredError
     return StructuredError(
         405,
         f"{scope['path']} does not support {scope['method']}.",
-        fix=f"Use {allowed}.",
+        fix=f"Use the method {allowed.replace(', ', ' or ')}.",
         headers={"Allow": allowed},
     )
