@@ -23,7 +23,7 @@ PAYABLE: Final[frozenset[Status]] = frozenset({"requires_payment_method", "faile
 """Statuses in which the customer can pay for the first time or again after a failed payment."""
 
 FINAL: Final[frozenset[Status]] = frozenset({"succeeded", "canceled"})
-"""Statuses that do not change any more."""
+"""Statuses that never change again."""
 
 Table(
     "processor_customers",
