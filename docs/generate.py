@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from svcnb.emulator.http.endpoint import Endpoint
+    from svcnb.emulator.http.routing import Endpoint
 
 PAGES: dict[str, Callable[[], str]] = {}
 
@@ -246,7 +246,7 @@ def openapi() -> dict[str, Any]:
 @functools.cache
 def _endpoints() -> list[Endpoint]:
     from svcnb.emulator.areas import first_endpoints, other_endpoints
-    from svcnb.emulator.http.router import ToleratedRequests
+    from svcnb.emulator.http.body import ToleratedRequests
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 
