@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from svcnb.emulator.http.body import ToleratedRequests
 from svcnb.emulator.http.middleware import Middleware
-from svcnb.emulator.http.router import Dispatcher, Router, ToleratedRequests
+from svcnb.emulator.http.routing import Dispatcher, Router
 
 if TYPE_CHECKING:
-    from svcnb.emulator.http.endpoint import Endpoint
+    from svcnb.emulator.http.routing import Endpoint
     from svcnb.emulator.service import Service
 
 

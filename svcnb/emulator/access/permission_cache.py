@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 from svcnb.emulator.chain.errors import ContractRevert
 from svcnb.emulator.chain.events import RESET, ChainEvent
 from svcnb.emulator.errors import EndpointFailure, StructuredError
-from svcnb.emulator.http.endpoint import Caller
+from svcnb.emulator.http.routing import Caller
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash, usage_key_bytes, usage_key_hash

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from svcnb.emulator.access.guards import KEY_PRESENT, Access
 from svcnb.emulator.accounts.contract_calls import ContractCalls
 from svcnb.emulator.errors import ServiceError, StructuredError, Unavailable
-from svcnb.emulator.http.endpoint import API, Call, Endpoint, Guard
+from svcnb.emulator.http.routing import API, Call, Endpoint, Guard
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
 from svcnb.emulator.platform.faults import Faults

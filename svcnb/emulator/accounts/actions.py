@@ -7,7 +7,7 @@ from typing import Final
 from svcnb.emulator.accounts.contract_calls import ContractCalls, error_text, require_owner
 from svcnb.emulator.accounts.managed import ManagedRows
 from svcnb.emulator.errors import EndpointFailure
-from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.protocol.hashes import hashed_cid
 from svcnb.protocol.limits import MAX_U64
 from svcnb.protocol.wire.actions import AddActionRequest, DeleteActionRequest, UpdateActionMetadataRequest

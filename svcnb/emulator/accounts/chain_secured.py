@@ -12,7 +12,7 @@ from svcnb.emulator.access.signatures import verify_envelope
 from svcnb.emulator.accounts.contract_calls import WRITE_ERRORS, ContractCalls, require_master
 from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.errors import EndpointFailure
-from svcnb.emulator.http.endpoint import API, Call, Endpoint, Guard
+from svcnb.emulator.http.routing import API, Call, Endpoint, Guard
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
 from svcnb.emulator.platform.clock import Clock

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answer
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.http.routing import API, Call, Endpoint
 from svcnb.emulator.platform.origins import ServerAddress
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.wire.config import ActionClientConfig, ChainConfigKeys, NodeChainConfig, VersionResponse

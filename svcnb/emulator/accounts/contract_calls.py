@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.errors import EndpointFailure, ServiceError
-from svcnb.emulator.http.endpoint import Caller
+from svcnb.emulator.http.routing import Caller
 from svcnb.protocol import contract
 from svcnb.protocol.limits import MAX_CHAIN_TEXT_BYTES
 

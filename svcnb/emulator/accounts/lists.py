@@ -8,7 +8,7 @@ from typing import Any, Final
 from svcnb.emulator.access.guards import KEY_PRESENT, Access
 from svcnb.emulator.accounts.contract_calls import ContractCalls
 from svcnb.emulator.accounts.creation_order import CreationOrder, in_order
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.http.routing import API, Call, Endpoint
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.limits import MAX_U64
 from svcnb.protocol.wire.actions import ActionItem

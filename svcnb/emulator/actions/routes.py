@@ -17,7 +17,7 @@ from svcnb.emulator.billing.rules import execution_cost_cents
 from svcnb.emulator.errors import EndpointFailure, ServiceError, StructuredError, Unavailable
 from svcnb.emulator.http.answers import encode
 from svcnb.emulator.http.body import CallerDisconnected
-from svcnb.emulator.http.endpoint import API, Call, Endpoint, Guard
+from svcnb.emulator.http.routing import API, Call, Endpoint, Guard
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.emulator.sandbox.host import ActionHost
 from svcnb.emulator.sandbox.protocol import EngineUnavailable, Meter, Outcome

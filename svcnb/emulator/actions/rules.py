@@ -13,7 +13,7 @@ from svcnb.protocol.hashes import normal_address
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.permission_cache import PermissionCache
-    from svcnb.emulator.http.endpoint import Caller
+    from svcnb.emulator.http.routing import Caller
     from svcnb.emulator.keys.custody import Custody
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from svcnb.emulator.access.guards import KEY_SCHEMES, Access
 from svcnb.emulator.access.wallet_auth import wallet_of_header
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.endpoint import Call, Guard
+from svcnb.emulator.http.routing import Call, Guard
 from svcnb.protocol.hashes import wallet_lookup_key
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 from svcnb.protocol.wallet_auth import HEADER

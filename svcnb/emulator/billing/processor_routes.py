@@ -21,7 +21,7 @@ from svcnb.emulator.billing.return_url import ReturnUrlRefused, check_return_url
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.body import parse, read_bytes
-from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.protocol.limits import MAX_PROCESSOR_BODY_BYTES
 
 ROOT: Final = "/processor"

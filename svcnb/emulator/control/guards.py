@@ -10,8 +10,8 @@ from starlette.requests import Request
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import JSON_TYPE
 from svcnb.emulator.http.body import is_json
-from svcnb.emulator.http.endpoint import Call, Guard
-from svcnb.emulator.platform.origins import is_own_origin
+from svcnb.emulator.http.middleware import is_own_origin
+from svcnb.emulator.http.routing import Call, Guard
 
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 

@@ -22,8 +22,8 @@ from svcnb.emulator.control.bodies import (
 )
 from svcnb.emulator.control.snapshots import Snapshots
 from svcnb.emulator.errors import StructuredError, as_sentence
-from svcnb.emulator.http.endpoint import Call, Endpoint, Guard, Handler
 from svcnb.emulator.http.middleware import CONTROL_PREFIX
+from svcnb.emulator.http.routing import Call, Endpoint, Guard, Handler
 from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.sandbox.recording import RecordingError
 from svcnb.emulator.triggers.errors import Refused
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from svcnb.emulator.billing.ledger import Ledger
     from svcnb.emulator.billing.processor import Processor
     from svcnb.emulator.chain.chain import Chain
-    from svcnb.emulator.http.router import ToleratedRequests
+    from svcnb.emulator.http.body import ToleratedRequests
     from svcnb.emulator.platform.clock import Clock
     from svcnb.emulator.platform.faults import Faults
     from svcnb.emulator.sandbox.network import Network

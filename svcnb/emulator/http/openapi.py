@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from svcnb.emulator.http.endpoint import API, Endpoint
+from svcnb.emulator.http.routing import API, Endpoint
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.base import ErrorBody

@@ -16,8 +16,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answered
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
 from svcnb.emulator.http.middleware import DOCS
+from svcnb.emulator.http.routing import API, Call, Endpoint
 from svcnb.emulator.platform.offload import in_thread
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS, MIN_PAYMENT_CENTS
