@@ -1,7 +1,7 @@
 """Workbook, toolkit and emulator for the account, key-custody and action-execution service.
 
 The import of this package is fast, because Python loads the module of a public name only when the name is first used.
-If a name needs packages that are not installed, the error names the extra that installs them.
+If a name needs packages that are not installed, the error contains the command that installs them.
 """
 
 from __future__ import annotations

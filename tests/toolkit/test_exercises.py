@@ -125,7 +125,7 @@ STATUSES: Final = {
     "a run by the account key of an account without credit": 402,
     "a usage key runs an action of a group of another account": 403,
     "a mistyped key, and no credit": 401,
-    "a usage key without credit runs an action that it is not allowed to run": 402,
+    "an account without credit, and a usage key that is not allowed to run the action": 402,
 }
 
 WRONG: Final[dict[str, list[tuple[Any, str]]]] = {

@@ -70,8 +70,8 @@ def _mended(answer: Any) -> str | None:
         return "the answer is not the source of an action: define a function main."
     if red:
         return (
-            "the action must sign 1 and 500, and reject 0, -1, 501 and 1.5. At least one of "
-            "these amounts is handled incorrectly."
+            "the action must sign 1 and 500, and reject 0, -1, 501 and 1.5. The result for at "
+            "least one of these amounts is wrong."
         )
     return None
 
