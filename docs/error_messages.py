@@ -128,7 +128,7 @@ def _texts(node: ast.expr, tree: ast.Module | None = None) -> Iterator[str]:
         case ast.BoolOp(values=parts) | ast.Dict(values=parts):
             yield from (text for part in parts for text in _texts(part, tree))
         case ast.Attribute(attr="hint" | "default_hint"):
-            yield "The hint of the cause."
+            yield "The hint of the error that caused this error."
         case _ if tree:
             yield from _of_name(node, tree)
 

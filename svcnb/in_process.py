@@ -33,7 +33,7 @@ class ApplicationResponse(NamedTuple):
     Attributes:
         status: HTTP status.
         headers: Names and values of the header fields.
-        content: The body.
+        content: Body of the response.
     """
 
     status: int
@@ -112,7 +112,7 @@ async def answer(
         method: HTTP method.
         url: Address of the emulator, with path and query.
         headers: Header fields.
-        content: The body.
+        content: Body of the request.
         timeout_s: Seconds to wait for the whole response.
 
     Raises:

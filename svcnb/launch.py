@@ -87,7 +87,7 @@ _BY_EXIT_CODE: dict[int, type[EmulatorNotStarted]] = {
 
 
 class Emulator(EmulatorControl):
-    """Emulator of the service, in a separate process on this machine. It is ready when the constructor returns.
+    """Emulator of the service, in a separate process on this machine. It accepts requests when the constructor returns.
 
     Args:
         start_timeout: Seconds to wait until the emulator is ready. The first start on a machine can include the
@@ -259,7 +259,7 @@ class _Process:
         self._ready: dict[str, Any] | None = None
         self._told = threading.Event()
         # In a separate session, the emulator receives no Ctrl-C from a terminal or an interrupted notebook cell. In
-        # addition, the launcher can end all its child processes together.
+        # addition, the launcher can end all processes of the emulator together.
         self._popen = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

@@ -82,7 +82,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
     """Versions of a JSON document in a file. The arguments are the same as for `Schema`."""
 
     def read(self, document: Any, path: Path) -> dict[str, Any]:
-        """Returns a document in the current version, and keeps a copy of a file that has an earlier version.
+        """Returns a document in the current version. If a migration is necessary, copies the file before the migration.
 
         Args:
             document: Parsed content of the file.
@@ -104,7 +104,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
         return {**document, VERSION_KEY: self.current}
 
     def stamped(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Returns a document with the current version and the version of this svcnb."""
+        """Returns a document with the current version of its format and the version of this svcnb."""
         return document | {VERSION_KEY: self.current, WRITER_KEY: program_version()}
 
 
@@ -123,7 +123,7 @@ def copy_path(path: Path, found: int) -> Path:
 def copy_file(path: Path, found: int) -> Path:
     """Copies a file before its migration.
 
-    Only the owner can read the copy. The function keeps an existing copy, because it is older.
+    Only the owner can read the copy. The function does not replace an existing copy, because that copy is older.
 
     Args:
         path: Path of the file.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ipywidgets import VBox
 
 ROOT: Final = Path("/svcnb-states")
-"""Folder that contains all states. It is also the name of the database in the browser."""
+"""Folder that contains all states. The path is also the name of the database in the browser."""
 
 NOTE: Final = (
     "This page is for practice. Everyone who uses this browser profile can read the keys that the page stores. "

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from svcnb.emulator.http.body import ToleratedRequests
 from svcnb.emulator.http.middleware import Middleware
-from svcnb.emulator.http.router import Dispatcher, Router, ToleratedRequests
+from svcnb.emulator.http.routing import Dispatcher, Router
 
 if TYPE_CHECKING:
-    from svcnb.emulator.http.endpoint import Endpoint
+    from svcnb.emulator.http.routing import Endpoint
     from svcnb.emulator.service import Service
 
 
@@ -81,7 +82,7 @@ def first_endpoints(service: Service) -> list[Endpoint]:
 
 
 def other_endpoints(service: Service, first: list[Endpoint], tolerated: ToleratedRequests) -> list[Endpoint]:
-    """Returns all other endpoints. The call imports half of the modules of the HTTP layer.
+    """Returns all other endpoints. The call imports the modules that `first_endpoints` does not need.
 
     Args:
         service: The components.

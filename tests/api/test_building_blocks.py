@@ -11,8 +11,8 @@ import pytest
 from svcnb.emulator.access.permission_cache import GrantDelay
 from svcnb.emulator.actions.sources import SourceCache
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.endpoint import Call, Endpoint
-from svcnb.emulator.http.router import Dispatcher, Router, ToleratedRequests
+from svcnb.emulator.http.body import ToleratedRequests
+from svcnb.emulator.http.routing import Call, Dispatcher, Endpoint, Router
 from svcnb.emulator.platform.quiesce import Quiesce
 
 

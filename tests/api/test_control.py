@@ -8,7 +8,7 @@ import pytest
 
 from svcnb import control_tokens
 from svcnb.emulator.areas import other_endpoints
-from svcnb.emulator.http.router import ToleratedRequests
+from svcnb.emulator.http.body import ToleratedRequests
 
 CODE = "function main() { return 1 }"
 

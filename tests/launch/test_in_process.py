@@ -92,7 +92,7 @@ def test_a_setting_that_a_page_cannot_have_is_refused_with_the_reason(setting, v
 
 
 def test_the_error_for_a_database_in_a_page_does_not_contain_its_password():
-    with pytest.raises(ValueError, match="database: an emulator in a page") as refused:
+    with pytest.raises(ValueError, match="database: an emulator in a browser page") as refused:
         PageService({"database": "postgresql://ada:hunter2@h/n"})
     assert "hunter2" not in str(refused.value)
 

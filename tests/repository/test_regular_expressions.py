@@ -344,7 +344,7 @@ MADE = {
     "schema.py": [(r"\bNUMBERED\b", 0)],
     "exercise.py": [(r"\ba string\b", 0)],
     "renderer.py": [(r'(id="|#)name(?=["\)])', 0)],
-    "router.py": [(r"/webhook/(?P<id>[^/]+)\Z", 0)],
+    "routing.py": [(r"/webhook/(?P<id>[^/]+)\Z", 0)],
 }
 
 

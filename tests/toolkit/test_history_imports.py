@@ -46,8 +46,8 @@ def history(path: Path, runs: list[dict[str, Any]], entries: list[dict[str, Any]
 
 def test_the_metered_calls_are_those_that_the_service_prices() -> None:
     from svcnb.emulator.areas import other_endpoints
-    from svcnb.emulator.http.endpoint import API
-    from svcnb.emulator.http.router import ToleratedRequests
+    from svcnb.emulator.http.body import ToleratedRequests
+    from svcnb.emulator.http.routing import API
     from svcnb.emulator.service import Service
     from svcnb.emulator.settings import Settings
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.endpoint import Call, Caller, Guard
+from svcnb.emulator.http.routing import Call, Caller, Guard
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.permission_cache import PermissionCache

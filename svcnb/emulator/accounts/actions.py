@@ -7,7 +7,7 @@ from typing import Final
 from svcnb.emulator.accounts.contract_calls import ContractCalls, error_text, require_owner
 from svcnb.emulator.accounts.managed import ManagedRows
 from svcnb.emulator.errors import EndpointFailure
-from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.protocol.hashes import hashed_cid
 from svcnb.protocol.limits import MAX_U64
 from svcnb.protocol.wire.actions import AddActionRequest, DeleteActionRequest, UpdateActionMetadataRequest
@@ -70,7 +70,8 @@ class Actions:
 
     async def _known(self, call: Call, action: int) -> bool:
         master = call.caller.master_hash
-        # These groups include groups that permit every action, so check whether a group lists this action.
+        # groupIdsForAction also returns the groups that permit every action, so check whether a group lists this
+        # action.
         for group in await self._contract.view("groupIdsForAction", master, action):
             _, hashes, _ = await self._contract.view("listGroupContents", master, group)
             if action in hashes:

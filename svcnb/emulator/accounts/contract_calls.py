@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.errors import EndpointFailure, ServiceError
-from svcnb.emulator.http.endpoint import Caller
+from svcnb.emulator.http.routing import Caller
 from svcnb.protocol import contract
 from svcnb.protocol.limits import MAX_CHAIN_TEXT_BYTES
 
@@ -50,7 +50,7 @@ class ContractCalls:
         self._chain = chain
 
     async def write(self, function: str, *arguments: Any) -> Any:
-        """Sends a managed write and waits until a block contains it.
+        """Sends a managed write and waits until a block contains the transaction.
 
         Args:
             function: Name of the contract's function.

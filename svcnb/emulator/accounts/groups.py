@@ -6,7 +6,7 @@ from typing import Final
 
 from svcnb.emulator.accounts.contract_calls import ContractCalls, require_owner
 from svcnb.emulator.accounts.managed import ManagedRows
-from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.protocol.hashes import hashed_cid
 from svcnb.protocol.wire.base import Success
 from svcnb.protocol.wire.groups import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.emulator.accounts.contract_calls import WRITE_ERRORS
-from svcnb.emulator.http.endpoint import API, Endpoint, Guard, Handler
+from svcnb.emulator.http.routing import API, Endpoint, Guard, Handler
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 
 

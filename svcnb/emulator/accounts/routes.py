@@ -11,7 +11,7 @@ from svcnb.emulator.accounts.lists import Lists
 from svcnb.emulator.accounts.managed import ManagedRows
 from svcnb.emulator.accounts.usage_keys import UsageKeys
 from svcnb.emulator.accounts.wallets import Wallets
-from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.http.routing import Endpoint
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from svcnb.emulator.access.permission_cache import PermissionCache
 from svcnb.emulator.accounts.contract_calls import ContractCalls, error_text, require_owner
 from svcnb.emulator.accounts.managed import ManagedRows
 from svcnb.emulator.errors import EndpointFailure
-from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
 from svcnb.emulator.platform.clock import Clock

@@ -6,7 +6,7 @@ from typing import Final
 
 from svcnb.emulator.accounts.contract_calls import ContractCalls
 from svcnb.emulator.accounts.managed import ManagedRows
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.http.routing import API, Call, Endpoint
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
 from svcnb.protocol.wire.wallets import CreateWalletResponse

@@ -13,7 +13,7 @@ from svcnb.protocol.hashes import normal_address
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.permission_cache import PermissionCache
-    from svcnb.emulator.http.endpoint import Caller
+    from svcnb.emulator.http.routing import Caller
     from svcnb.emulator.keys.custody import Custody
 
 
@@ -44,8 +44,8 @@ async def wallet_secret(
         ) from None
     if not await directory.may_use_wallet(caller, action_hash, address):
         raise KeyRefused(
-            f"the API key is not authorized to use wallet {address} in this action: one group in the key's "
-            "execute_in_groups must permit both"
+            f"the API key is not authorized to use wallet {address}: one group in execute_in_groups "
+            "must permit both the wallet and the action"
         )
     path = await directory.derivation_path(caller, address)
     if not path:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from svcnb.emulator.access.guards import KEY_SCHEMES, Access
 from svcnb.emulator.access.wallet_auth import wallet_of_header
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.endpoint import Call, Guard
+from svcnb.emulator.http.routing import Call, Guard
 from svcnb.protocol.hashes import wallet_lookup_key
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 from svcnb.protocol.wallet_auth import HEADER
@@ -91,7 +91,7 @@ class BillingGuards:
             owns = "does not own" if caller is None else "no longer owns"
             raise StructuredError(
                 401,
-                f"The signature in {HEADER} is valid, but its wallet {wallet} {owns} an account.",
+                f"The signature in {HEADER} is valid, but the wallet {wallet}, which signed, {owns} an account.",
                 fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
                 docs="authentication",
             )

@@ -21,7 +21,7 @@ from svcnb.emulator.billing.return_url import ReturnUrlRefused, check_return_url
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.body import parse, read_bytes
-from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.protocol.limits import MAX_PROCESSOR_BODY_BYTES
 
 ROOT: Final = "/processor"
@@ -240,5 +240,5 @@ def _html(page: str, status: int = 200) -> Response:
 
 def _refused(refusal: ReturnUrlRefused | ProcessorRefusal, *, root: str = "..") -> Response:
     status = refusal.status if isinstance(refusal, ProcessorRefusal) else 400
-    heading = "There is no such payment" if status == 404 else "The operation failed"  # noqa: PLR2004 - an HTTP status
+    heading = "Payment not found" if status == 404 else "The operation failed"  # noqa: PLR2004 - an HTTP status
     return _html(message_page(heading, str(refusal), root=root), status)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.billing.guards import BillingGuards
-from svcnb.emulator.http.endpoint import API, Call, Endpoint
+from svcnb.emulator.http.routing import API, Call, Endpoint
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.base import Success
 from svcnb.protocol.wire.billing import (

@@ -1,6 +1,6 @@
 """Reader of request bodies, which checks the size, the JSON and the schema, in this order.
 
-The module also limits the memory for all bodies.
+The module also limits the memory for all bodies, and counts the deviations from the schema that the emulator tolerates.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -65,6 +66,17 @@ async def read_bytes(request: Request, limit: int) -> bytes:
 def is_json(request: Request) -> bool:
     """Returns whether the Content-Type of a request is JSON."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
+
+
+def wrong_type(request: Request) -> StructuredError:
+    """Returns the error for a request whose Content-Type is not JSON."""
+    content_type = request.headers.get("content-type", "")
+    return StructuredError(
+        404,
+        f"The content type of the request is {content_type[:60]!r}, but {request.method} {request.url.path} accepts "
+        f"only {JSON_TYPE}.",
+        fix=f"Send the header Content-Type: {JSON_TYPE}.",
+    )
 
 
 def require_plain(request: Request) -> None:
@@ -173,6 +185,38 @@ def validate(
             f"The {where} does not match the schema: {sentence(mismatches, where)}.",
             fix=f"Correct the request. {_SPECIFICATION}",
         ) from None
+
+
+class ToleratedRequests:
+    """Counts of requests that the emulator accepts and the live service rejects, for each endpoint and deviation.
+
+    `svcnb doctor` shows the record, so that users can correct a client before it uses the live service. With strict
+    types, the emulator rejects such requests, and the record stays empty.
+    """
+
+    def __init__(self) -> None:
+        self._times: Counter[tuple[str, str, str]] = Counter()
+
+    def note(self, method: str, path: str, forms: AbstractSet[str]) -> None:
+        """Counts a request.
+
+        Args:
+            method: HTTP method of the request's endpoint.
+            path: Path of the request's endpoint.
+            forms: Short descriptions of the deviations that the live service rejects.
+        """
+        self._times.update((method, path, form) for form in forms)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Returns all counts, with method, path, deviation and number of requests."""
+        return [
+            {"method": method, "path": path, "form": form, "times": times}
+            for (method, path, form), times in sorted(self._times.items())
+        ]
+
+    def clear(self) -> None:
+        """Deletes all counts."""
+        self._times.clear()
 
 
 def _too_large(limit: int, *, close: bool = False) -> StructuredError:

@@ -1,4 +1,4 @@
-"""Middleware around the router. It adds request ids and cross-origin headers, and converts errors to JSON bodies.
+"""Middleware around the router. It adds request ids, checks the origin of pages, and converts errors to JSON bodies.
 
 Starlette's CORS middleware is not sufficient. It supports only one set of rules for all paths, but public paths need
 different rules. It also does not reject requests from pages of other origins.
@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Iterable, Iterator
 from email.utils import formatdate
+from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,7 +25,7 @@ from svcnb.emulator.errors import ServiceError, StructuredError
 from svcnb.emulator.http.answers import failure
 from svcnb.emulator.http.body import CallerDisconnected
 from svcnb.emulator.platform.clock import Clock
-from svcnb.emulator.platform.origins import RPC, Origins, ServerAddress
+from svcnb.emulator.platform.origins import ANY, RPC, ServerAddress
 from svcnb.emulator.platform.quiesce import Quiesce
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.settings import Settings
@@ -45,6 +49,40 @@ Source: docs/service/http.md#authentication.
 CROSS_ORIGIN_PREFIXES: Final = ("/core/v1", "/api", RPC, "/processor/v1", *_PUBLIC_PREFIXES)
 """Paths that pages of allowed origins can use. Browsers never send the credentials of these paths automatically."""
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
+
+
+class Origins:
+    """Checks of the origin and the host name of requests.
+
+    A browser sends the origin of a page (`Origin`) and the host name of the server (`Host`). `Origin` reveals pages of
+    other sites. `Host` reveals pages whose own host name resolves to this machine (DNS rebinding). For such pages, the
+    two headers match.
+
+    Args:
+        allowed: Allowed origins. ``*`` allows all origins.
+        private: Whether only this machine can reach the emulator, so that an unknown host name means DNS rebinding.
+    """
+
+    def __init__(self, allowed: tuple[str, ...], *, private: bool) -> None:
+        self._allowed = frozenset(allowed)
+        self._names = frozenset(_name(each) for each in allowed)
+        # Behind JupyterHub, pages have the hub's host name, and a remote browser cannot reach this machine's loopback.
+        self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
+
+    def trusts(self, headers: Headers, path: str) -> bool:
+        """Returns whether a program, a page of this server, an allowed origin or a wallet extension sent a request."""
+        origin = headers.get("origin")
+        if origin is None or ANY in self._allowed or origin in self._allowed or _is_same_origin(origin, headers):
+            return True
+        return path == RPC and _scheme(origin).endswith("-extension")
+
+    def has_valid_name(self, headers: Headers) -> bool:
+        """Returns whether the Host header contains a valid name of the emulator.
+
+        IP addresses are valid, because DNS rebinding needs a name.
+        """
+        name = _name(f"//{headers.get('host', '')}")
+        return not self._checks_names or name == "localhost" or _is_address(name) or name in self._names
 
 
 class Middleware:
@@ -104,7 +142,7 @@ class Middleware:
             started = started or message["type"] == "http.response.start"
             for number, piece in enumerate(_split_body(message)):
                 if number:
-                    await asyncio.sleep(0)  # a fast client reads megabytes without a pause
+                    await asyncio.sleep(0)  # other requests must run between two pieces, even if the client is fast
                 await send(piece)
 
         try:
@@ -298,3 +336,39 @@ def _cross_origin(origin: bytes) -> list[tuple[bytes, bytes]]:
         (b"access-control-expose-headers", _EXPOSED_HEADERS),
         (b"vary", b"Origin"),
     ]
+
+
+def is_own_origin(request: Request) -> bool:
+    """Returns whether a request comes from a program or from a page of this server."""
+    origin = request.headers.get("origin")
+    return origin is None or _is_same_origin(origin, request.headers)
+
+
+def _is_same_origin(origin: str, headers: Headers) -> bool:
+    return _netloc(origin) == headers.get("host", "")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _name(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _netloc(url: str) -> str:
+    try:
+        return urlsplit(url).netloc
+    except ValueError:
+        return ""
+
+
+def _scheme(url: str) -> str:
+    return url.partition("://")[0]

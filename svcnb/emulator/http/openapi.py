@@ -1,4 +1,4 @@
-"""Generator of the OpenAPI description from the table of endpoints, so that it always matches the running server."""
+"""Generator of the OpenAPI description from the server's table of endpoints, so that both always agree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from svcnb.emulator.http.endpoint import API, Endpoint
+from svcnb.emulator.http.routing import API, Endpoint
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.base import ErrorBody

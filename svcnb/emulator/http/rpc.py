@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from svcnb.emulator.http.answers import answer, answered
 from svcnb.emulator.http.body import read_bytes, read_json
-from svcnb.emulator.http.endpoint import Call, Endpoint
+from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.emulator.platform.faults import Faults
 from svcnb.emulator.platform.origins import RPC
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.http.routing import Endpoint
 from svcnb.emulator.settings import LOOPBACK
 from svcnb.emulator.triggers import pages
 from svcnb.emulator.triggers.errors import Refused, bad

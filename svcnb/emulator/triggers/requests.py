@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.body import read_bytes, read_json
-from svcnb.emulator.http.endpoint import Call, Endpoint
 from svcnb.emulator.http.mismatch import sentence
+from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.emulator.platform.offload import current_account
 from svcnb.emulator.triggers.errors import Refused, bad, not_found
 from svcnb.protocol.wire.triggers import TriggerError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from starlette.responses import Response
 
 from svcnb.emulator.http.answers import JSON_TYPE, answer, encode
-from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.http.routing import Endpoint
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.emulator.triggers import rules, store
 from svcnb.emulator.triggers.admission import admit, require_room, require_room_for_input, require_room_for_trigger

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from starlette.responses import JSONResponse, Response
 
-from svcnb.emulator.http.endpoint import Endpoint
+from svcnb.emulator.http.routing import Endpoint
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.emulator.triggers.admission import admit, require_rate, require_room, require_room_for_input
 from svcnb.emulator.triggers.errors import Refused

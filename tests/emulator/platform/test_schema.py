@@ -65,7 +65,7 @@ def test_states_of_earlier_releases_open_and_keep_their_data(tmp_path: Path) -> 
 def test_endpoints_that_are_loaded_later_bring_no_tables_that_the_database_would_lack() -> None:
     program = """
 from svcnb.emulator.areas import other_endpoints
-from svcnb.emulator.http.router import ToleratedRequests
+from svcnb.emulator.http.body import ToleratedRequests
 from svcnb.emulator.service import Service
 from svcnb.emulator.platform.schema import tables
 from svcnb.emulator.settings import Settings

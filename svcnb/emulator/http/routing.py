@@ -1,4 +1,7 @@
-"""Router, which finds the endpoint of a request, and dispatcher, which runs its guards, body checks and handler.
+"""Endpoints of the API, the router that finds the endpoint of a request, and the dispatcher that runs it.
+
+An area defines an `Endpoint` for each of its paths. The dispatcher runs the guards, the body checks and the handler of
+the endpoint, and then charges the account.
 
 The router has a dictionary for fixed paths and patterns for paths with parameters. The first request for an unknown
 path loads the endpoints that the first calls do not need. Starlette's router cannot load endpoints later. It also
@@ -8,57 +11,210 @@ compares a path with all routes in sequence, which takes 0.1 milliseconds for th
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Set as AbstractSet
-from functools import partial
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Final, NamedTuple, Protocol
 
+from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from svcnb.emulator.errors import StructuredError, Unavailable
-from svcnb.emulator.http.answers import JSON_TYPE, answered
-from svcnb.emulator.http.body import is_json, parse, read_bytes, require_plain, validate
-from svcnb.emulator.http.endpoint import Call, Endpoint, Hold
-from svcnb.emulator.platform.offload import LARGE_BYTES, offload
+from svcnb.emulator.http.answers import answered
+from svcnb.emulator.http.body import ToleratedRequests, is_json, parse, read_bytes, require_plain, validate, wrong_type
+from svcnb.emulator.platform.offload import LARGE_BYTES, current_account, offload
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _LOG = logging.getLogger(__name__)
 
 
-class ToleratedRequests:
-    """Counts of requests that the emulator accepts and the live service rejects, for each endpoint and deviation.
+class Caller(NamedTuple):
+    """Key of a request, and the account to which the key belongs.
 
-    `svcnb doctor` shows the record, so that users can correct a client before it uses the live service. With strict
-    types, the emulator rejects such requests, and the record stays empty.
+    Attributes:
+        key_hash: Hash of the key, which identifies the key in the contract.
+        master_hash: Hash of the account key, which identifies the account.
+        is_master: Whether the key is the account key (or the alias of an admin wallet), and not a usage key.
+        managed: Whether the account is in API mode.
+        admin_address: Address of the account's admin wallet, in lowercase.
+        billing_wallet: Address of the wallet that identifies the paying account, in lowercase.
+        expiration: Unix seconds at which a usage key expires. 0 means never.
     """
 
-    def __init__(self) -> None:
-        self._times: Counter[tuple[str, str, str]] = Counter()
+    key_hash: int
+    master_hash: int
+    is_master: bool
+    managed: bool
+    admin_address: str
+    billing_wallet: str
+    expiration: int = 0
 
-    def note(self, method: str, path: str, forms: AbstractSet[str]) -> None:
-        """Counts a request.
+    @property
+    def key_hash_hex(self) -> str:
+        """Hash of the key as ``0x`` and 64 hex digits."""
+        return f"0x{self.key_hash:064x}"
 
-        Args:
-            method: HTTP method of the request's endpoint.
-            path: Path of the request's endpoint.
-            forms: Short descriptions of the deviations that the live service rejects.
-        """
-        self._times.update((method, path, form) for form in forms)
 
-    def entries(self) -> list[dict[str, Any]]:
-        """Returns all counts, with method, path, deviation and number of requests."""
-        return [
-            {"method": method, "path": path, "form": form, "times": times}
-            for (method, path, form), times in sorted(self._times.items())
-        ]
+class Hold(Protocol):
+    """Credit reserved for one call."""
 
-    def clear(self) -> None:
-        """Deletes all counts."""
-        self._times.clear()
+    @property
+    def cents(self) -> int:
+        """The reserved amount, in cents."""
+        ...
+
+    async def grow(self, cents: int) -> None:
+        """Increases the hold to ``cents`` in total."""
+
+    async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
+        """Charges the call and ends the hold. Returns the new credit of the account, in cents."""
+        ...
+
+    def release(self) -> None:
+        """Ends the hold without a charge. Repeated calls have no effect."""
+
+
+class Call:
+    """One request, which its guards and its handler receive.
+
+    Args:
+        endpoint: The endpoint that matches the request.
+        request: The HTTP request.
+
+    Attributes:
+        path: Values of the path parameters.
+        headers: Headers to add to the response.
+        hold: Credit reserved for this call, or None for a free call.
+        price_cents: The price of a successful call, in cents. The initial value is the endpoint's price. A handler can
+            set another price for this call.
+    """
+
+    __slots__ = ("_caller", "endpoint", "headers", "hold", "path", "price_cents", "request")
+
+    def __init__(self, endpoint: Endpoint, request: Request) -> None:
+        self.endpoint = endpoint
+        self.request = request
+        self.path: dict[str, str] = request.scope.get("path_params", {})
+        self.headers: dict[str, str] = dict(endpoint.headers)
+        self.hold: Hold | None = None
+        self.price_cents = endpoint.price_cents
+        self._caller: Caller | None = None
+
+    @property
+    def caller(self) -> Caller:
+        """The caller, whose key a guard has resolved."""
+        if self._caller is None:
+            raise RuntimeError(f"{self.endpoint.path} needs the caller, but none of its guards resolves the caller")
+        return self._caller
+
+    @caller.setter
+    def caller(self, caller: Caller) -> None:
+        self._caller = caller
+        current_account.set(caller.billing_wallet)
+
+    @property
+    def known_caller(self) -> Caller | None:
+        """The caller, or None if no guard has resolved a key."""
+        return self._caller
+
+    @property
+    def request_id(self) -> str:
+        """The request id, as in the response header X-Request-Id."""
+        return str(self.request.scope["request_id"])
+
+
+class Guard(NamedTuple):
+    """Check that runs before the server reads the body.
+
+    Attributes:
+        check: Function that raises a `ServiceError` to reject the request.
+        statuses: HTTP statuses of the guard's errors.
+        schemes: Names of the security schemes that the guard accepts. One of them is sufficient.
+    """
+
+    check: Callable[[Call], Awaitable[None]]
+    statuses: frozenset[int] = frozenset()
+    schemes: tuple[str, ...] = ()
+
+
+API: Final = "/core/v1"
+"""Prefix of the API's paths (docs/service/index.md#versioning)."""
+
+Handler = Callable[[Call, Any], Awaitable[object]]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Endpoint of the API.
+
+    Attributes:
+        method: HTTP method.
+        path: Full path, in which ``{name}`` matches one segment.
+        handler: Function that receives the call and the validated body (or query, or None). It returns the response
+            body or a Response.
+        request: Type of the JSON body, or None for an endpoint without a body.
+        query: Model of the query string, or None for an endpoint without query parameters.
+        response: Type of the response body, for the OpenAPI description.
+        guards: Checks that run before the server reads the body, in order.
+        answers_for: Guards whose checks the handler itself performs, for the OpenAPI description.
+        price_cents: The price of a successful call in cents, charged after the handler returns.
+        errors: HTTP statuses of the handler's own errors.
+        error_body: Model of the handler's own errors, or None if they are JSON strings.
+        any_body: Whether the endpoint also accepts a text body or no body, for the OpenAPI description.
+        reads_itself: Whether the handler reads body and query itself. The types of body and query are then only for
+            the OpenAPI description.
+        schemes: Security schemes that the handler checks, for the OpenAPI description.
+        status: HTTP status of success, for the OpenAPI description.
+        headers: Headers of all successful responses.
+        deprecated: Whether the OpenAPI description marks the endpoint as deprecated.
+        described: Whether the OpenAPI description contains the endpoint.
+        tag: Heading of the endpoint in the OpenAPI description.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    request: Any = None
+    query: Any = None
+    response: Any = None
+    guards: tuple[Guard, ...] = ()
+    answers_for: tuple[Guard, ...] = ()
+    price_cents: int = 0
+    errors: frozenset[int] = frozenset()
+    error_body: Any = None
+    any_body: bool = False
+    reads_itself: bool = False
+    schemes: tuple[str, ...] = ()
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    deprecated: bool = False
+    described: bool = True
+    tag: str = ""
+
+    @property
+    def summary(self) -> str:
+        """First line of the handler's docstring."""
+        return (inspect.getdoc(self.handler) or "").partition("\n")[0]
+
+    @cached_property
+    def body_adapter(self) -> TypeAdapter[Any]:
+        """Validator of the body."""
+        return TypeAdapter(self.request)
+
+    @cached_property
+    def query_adapter(self) -> TypeAdapter[Any]:
+        """Validator of the query string."""
+        return TypeAdapter(self.query)
+
+    @property
+    def all_guards(self) -> tuple[Guard, ...]:
+        """All checks of the guards and of the handler itself."""
+        return self.guards + self.answers_for
 
 
 class Dispatcher:
@@ -88,7 +244,7 @@ class Dispatcher:
         call = Call(endpoint, request)
         if endpoint.request is not None and endpoint.described and not endpoint.reads_itself and not is_json(request):
             if self._exact_types:
-                raise _wrong_type(request)
+                raise wrong_type(request)
             self._count_tolerated(endpoint, {"a body without the header Content-Type: application/json"})
         try:
             for guard in endpoint.guards:
@@ -132,17 +288,9 @@ async def _charge(call: Call, hold: Hold) -> None:
     try:
         await hold.settle(call.price_cents, reason=call.endpoint.path.rpartition("/")[2], request_id=call.request_id)
     except Unavailable:
-        # Do not charge the call. Its effect is permanent, and a 503 incorrectly means that the call had no effect.
+        # Ignore the failure, because the effect of the call is permanent. The status 503 means that a call had no
+        # effect.
         _LOG.warning("request %s succeeded but could not be charged", call.request_id, exc_info=True)
-
-
-def _wrong_type(request: Request) -> StructuredError:
-    content_type = request.headers.get("content-type", "")
-    return StructuredError(
-        404,
-        f"{request.method} {request.url.path} does not accept the content type {content_type or 'none'}.",
-        fix=f"Send the header Content-Type: {JSON_TYPE}.",
-    )
 
 
 class Router:
@@ -244,6 +392,6 @@ def _wrong_method(scope: Scope, methods: dict[str, Endpoint]) -> StructuredError
     return StructuredError(
         405,
         f"{scope['path']} does not support {scope['method']}.",
-        fix=f"Use {allowed}.",
+        fix=f"Use the method {allowed.replace(', ', ' or ')}.",
         headers={"Allow": allowed},
     )
