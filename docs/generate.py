@@ -50,7 +50,7 @@ def settings() -> str:
             f"`{name}`",
             f"`--{name.replace('_', '-')}`",
             f"`{ENVIRONMENT_PREFIX}{name.upper()}`",
-            "none" if field.default is None else f"`{field.default}`",
+            "none" if field.default in (None, ()) else f"`{field.default}`",
             field.description or "",
         )
         for name, field in Settings.model_fields.items()
@@ -124,6 +124,8 @@ def errors() -> str:
     codes = [(str(row.status), f"`{row.code}`", row.cause, "yes" if row.retry else "") for row in ERROR_CODES.values()]
     return _document(
         "Errors",
+        "This page lists the errors of the service, and the error classes of the client with the next step for each. "
+        "*Retry* means that the client can repeat the same request later.",
         "## Errors of the service",
         _table(("status", "error", "cause", "retry"), codes),
         "## Error classes of the client",

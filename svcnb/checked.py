@@ -1,8 +1,8 @@
 """Decorator that produces clear errors for arguments of the wrong type.
 
 A public function runs without checking its arguments first. If it raises an error from another package, the decorator
-compares the arguments with the annotations. If an argument does not match, the decorator raises `InvalidType`, which
-names the argument. If all arguments match, the error is a defect, and the decorator raises it unchanged. Successful
+compares the arguments with the annotations. If an argument does not match, the decorator raises `InvalidType` with the
+name of the argument. If all arguments match, the error is a defect, and the decorator raises it unchanged. Successful
 calls are therefore not slower, and the annotations remain the only description of the arguments.
 """
 

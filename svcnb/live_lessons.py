@@ -63,7 +63,7 @@ LIVE: Final[dict[str, Live]] = {
         10,
         "It needs your own wallet as `owner`, with coins of the service's chain for gas.",
         "the practice keys, the faucet, and the cells that move the clock. It also skips the cells that need `owner` "
-        "until you set it",
+        "until you set `owner`",
         own_wallet=True,
     ),
     "webhooks": Live(
@@ -82,7 +82,7 @@ CONFIRMED: Final = "live"
 
 
 class NotAnEmulator(EmulatorError):
-    """The lesson runs on a live service, which has no control plane."""
+    """Error for a call that needs an emulator, in a lesson on a live service, which has no control plane."""
 
 
 class LiveService:
@@ -192,7 +192,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
     key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you add credit to"
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
-            f"this lesson runs on the live service {base_url}",
+            f"this lesson requires confirm=True, because it runs on the live service {base_url}",
             consequences=(live.text, f"The lesson uses {key}.", "The account was not changed."),
             hint=f"To start the lesson, call svcnb.lesson({name!r}, confirm=True). To use an emulator, unset "
             f"SVC_BASE_URL.",
@@ -241,7 +241,7 @@ class Skipper:
         return ast.fix_missing_locations(ast.Module([_guarded(cell.body, sorted(made))], [])) if cell.body else cell
 
     def notice(self, reason: str) -> None:
-        """Prints the reason for which a cell was skipped or stopped early."""
+        """Prints why a cell was skipped or stopped early."""
         print(f"{self.TITLE}: {reason}")  # noqa: T201 - a notebook's text
 
     def failed(self, error: Exception, made: Iterable[str]) -> None:

@@ -1,8 +1,8 @@
 """Pytest plugin with fixtures for testing your own actions on an emulator.
 
-The plugin resets the emulator between tests. It is part of svcnb, and pytest finds it automatically. The fixture
-``svc`` is a client with its own funded account, and ``svc_emulator`` is the emulator. Every test starts in the same
-state, because the plugin restores a snapshot after each test. With ``--svc-live``, the same tests run against the live
+The plugin is part of svcnb, and pytest finds the plugin automatically. The fixture ``svc`` is a client with its own
+funded account, and ``svc_emulator`` is the emulator. Every test starts in the same state, because the plugin restores
+a snapshot of the emulator after each test. With ``--svc-live``, the same tests run against the live
 service of ``SVC_BASE_URL`` and ``SVC_API_KEY``. pytest then skips tests that control the emulator.
 """
 
@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def svc_emulator_settings() -> dict[str, Any]:
     """Settings of the emulator. To change them, override this fixture, for example with ``{"seed": "mine"}``.
 
-    The default preset is ``strict``: a request that the live service would reject also fails in the test. The setting
+    The default preset is ``strict``: a request that the live service rejects also fails in the test. The setting
     ``{"preset": "tolerant"}`` accepts such requests.
     """
     return {}

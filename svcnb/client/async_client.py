@@ -95,7 +95,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
 
     @cached_property
     def accounts(self) -> AsyncAccounts:
-        """Methods that create an account, and check whether the client's key belongs to an account."""
+        """Methods that create an account, check the client's key, and convert an account to ChainSecured."""
         return AsyncAccounts(self._session)
 
     @cached_property

@@ -123,7 +123,7 @@ class Client(ClientSettings[SyncSession]):
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Methods that create an account, and check whether the client's key belongs to an account."""
+        """Methods that create an account, check the client's key, and convert an account to ChainSecured."""
         return Accounts(self._session)
 
     @cached_property
@@ -185,7 +185,8 @@ class Client(ClientSettings[SyncSession]):
             until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
                 (403). A new key or permission takes effect after a few seconds. The method does not retry if the credit
                 is insufficient or the action fails.
-            **named: Parameters by name. If ``params`` is also given, it must be an object, and the client merges both.
+            **named: Parameters by name. If you also pass ``params``, it must be a dictionary, to which the client adds
+                the named parameters.
 
         Raises:
             ActionError: The action threw an error, has a syntax error, or exceeded a limit.
@@ -301,7 +302,8 @@ class Client(ClientSettings[SyncSession]):
     def close(self) -> None:
         """Closes the connections of this client, and of the clients that its `with_key` and `with_options` returned.
 
-        On a client that `with_key` or `with_options` returned, this method has no effect.
+        The method also closes the file that records runs. An ``http_client`` that you passed stays open. On a client
+        that `with_key` or `with_options` returned, this method has no effect.
         """
         if self._owner:
             self._session.transport.close()

@@ -26,7 +26,7 @@ AnyKey = str | Secret | UsageKey | Account
 
 
 class ClientSettings(Checked, Generic[SessionT]):
-    """Base class of both clients, with their settings and the methods that do not send requests."""
+    """Base class of `Client` and `AsyncClient`, with the settings and the methods that do not send requests."""
 
     on_run: list[Listener]
     _session: SessionT

@@ -73,7 +73,8 @@ class Retries:
         first_delay: Mean delay before the second attempt, in seconds. Each later delay is twice as long. Every delay
             varies at random by up to half its length.
         longest_delay: Maximum mean delay between two attempts, in seconds.
-        longest_retry_after: Maximum value of a ``Retry-After`` header that the client follows, in seconds.
+        longest_retry_after: Maximum delay that a ``Retry-After`` header can cause, in seconds. The client treats a
+            longer value of the header as this maximum.
 
     Source: docs/service/client.md#timeouts-and-retries.
     """
@@ -145,7 +146,7 @@ def load(
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane. The client never reads this token from the environment,
-            because the token could then reach the wrong service.
+            because a token from the environment can reach the wrong service.
         vocabulary: Names of the service and of the payment processor.
         history: File that records runs, or ``off``.
         environment: Environment variables to use instead of those of the process.
@@ -354,7 +355,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"the configuration file {path} is not valid TOML: {error}", hint="Correct the line that the message names."
+            f"the configuration file {path} is not valid TOML: {error}", hint="Correct the line in the message."
         ) from error
     profiles = values.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):

@@ -1,4 +1,4 @@
-"""Diagnosis of whether a key can run an action with a wallet, and of the changes that would permit the run.
+"""Diagnosis of whether a key can run an action with a wallet, and of the changes that permit the run.
 
 This module performs no input or output. The client fills a `PermissionSnapshot` from HTTP lists (API mode) or from
 the contract's views (ChainSecured), and calls `diagnose`.

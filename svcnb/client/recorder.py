@@ -58,7 +58,7 @@ _TIMEOUT_WHEN_BEHIND_S: Final = 0.05
 """Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs kept in memory while the file is not writable. The oldest excess runs are discarded."""
+"""Maximum number of rows in memory while the file is not writable. The recorder discards the oldest rows."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -125,7 +125,8 @@ def _enable_write_ahead_log(connection: sqlite3.Connection, timeout_s: float) ->
 class Recorder:
     """Listener of ``on_run`` that records every run. Several threads can use one recorder.
 
-    If the file is not writable, runs stay in memory until the next run, or until `close`.
+    If the file is not writable, runs stay in memory. The recorder tries to write them again at the next run and at
+    `close`.
 
     Args:
         path: Path of the file.

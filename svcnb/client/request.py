@@ -135,7 +135,7 @@ def encode(body: object) -> bytes:
     """Returns a value as compact JSON.
 
     Raises:
-        InvalidArgument: A part of the value cannot be encoded as JSON. The message names the part.
+        InvalidArgument: A part of the value cannot be encoded as JSON. The message describes the part.
     """
     try:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

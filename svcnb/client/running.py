@@ -139,7 +139,7 @@ def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[_
 
 
 def _final(error: SvcnbError, cid: str, until_effective: float | None) -> SvcnbError:
-    """Returns the error that the caller gets for a failed run."""
+    """Returns the error to raise for a failed run."""
     if isinstance(error, InternalError) and not error.structured:
         return action_error(error, cid)
     if isinstance(error, Unauthorized | Forbidden) and until_effective is not None:

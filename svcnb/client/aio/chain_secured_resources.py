@@ -21,7 +21,7 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import ActionRef, GroupRef, KeyRef, WalletRef
-from svcnb.client.renamed import renamed
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from svcnb.client.session import AsyncSession
@@ -59,7 +59,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
         return await self._do(flows.create_wallet(self._account, name, description))
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those that a group permits. The zero address means every wallet."""
+        """Returns all wallets of the account, or the wallets of a group. The zero address means every wallet."""
         return await self._do(flows.wallets(self._account, group))
 
     async def delete(self, wallet: WalletRef) -> Receipt:
@@ -129,8 +129,8 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            ChainError: The contract rejected the change, the owner cannot pay the gas, or the service does not find the
-                key (``NotResolved``). The local record keeps the key.
+            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record then keeps
+                the key. Or the service did not find the key (``NotResolved``). The secret of the key is then lost.
         """
         return await self._do(
             key_flows.create(
@@ -187,10 +187,10 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             key: The key, its text, or its hash from a listing.
             name: The new name.
             description: The new description.
-            execute_in_groups: The complete new list.
-            manage_ipfs_ids_in_groups: The complete new list.
-            add_pkp_to_groups: The complete new list.
-            remove_pkp_from_groups: The complete new list.
+            execute_in_groups: Complete new list of groups; see `create`.
+            manage_ipfs_ids_in_groups: Complete new list of groups.
+            add_pkp_to_groups: Complete new list of groups.
+            remove_pkp_from_groups: Complete new list of groups.
             can_create_groups: The new flag.
             can_delete_groups: The new flag.
             can_create_pkps: The new flag.
@@ -387,7 +387,7 @@ class AsyncOnChainActions(AsyncOnChainResource):
         return await self._do(flows.delete(self._account, action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those that a group permits. The zero hash means every action."""
+        """Returns all actions of the account, or the actions of a group. The zero hash means every action."""
         return await self._do(flows.actions_of(self._account, group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:

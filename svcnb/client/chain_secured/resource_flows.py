@@ -41,7 +41,7 @@ def create_wallet(account: Ownership, name: str, description: str) -> Flow[Walle
 
 
 def wallets(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[Wallet]]:
-    """Reads all wallets of the account, or those that a group permits."""
+    """Reads all wallets of the account, or the wallets that a group permits."""
     if group is None:
         entries = yield from account.every("listPkps", block=block)
     else:
@@ -257,7 +257,7 @@ def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
 
 
 def actions_of(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[RegisteredAction]]:
-    """Reads all actions of the account, or those that a group permits."""
+    """Reads all actions of the account, or the actions that a group permits."""
     if group is None:
         entries = yield from account.every("listActions", block=block)
     else:

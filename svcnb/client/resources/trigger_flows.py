@@ -1,4 +1,4 @@
-"""Flows of `TriggersClient`, which both clients use."""
+"""Flows that `TriggersClient` and `AsyncTriggersClient` share."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: st
 
 
 def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> dict[str, Any]:
-    """Checks the fields of a new trigger before the client sends a request.
+    """Checks the fields of a new trigger, and returns the body of the request.
 
     Raises:
         InvalidArgument: A field is invalid.
@@ -186,7 +186,7 @@ def get(access: ServiceAccess, trigger: Trigger | str) -> Flow[Trigger]:
 
 
 def update(access: ServiceAccess, trigger: Trigger | str, **changes: Any) -> Flow[Trigger]:
-    """Changes a trigger. Values of None stay unchanged."""
+    """Changes a trigger. Fields whose new value is None stay unchanged."""
     body = {name: value for name, value in changes.items() if value is not None}
     if (action := body.pop("action", None)) is not None:
         source, _ = source_or_cid(action)
@@ -293,7 +293,7 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
 def fire(
     config: Config, url: str, trigger: Trigger | str, body: object, headers: Mapping[str, str] | None
 ) -> Flow[Accepted]:
-    """Sends a POST request to a webhook as an external sender would, without a token. The bytes stay unchanged."""
+    """Sends a POST request to a webhook, without a token, as an external sender does."""
     content, content_type = _content(body)
     sent = {"Accept": "application/json", "Content-Type": content_type} | dict(headers or {})
     address = f"{url}/webhook/{_id(trigger)}"
@@ -358,6 +358,6 @@ def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
         raise ConfigError(
             f"invalid triggers token of {len(text)} characters: expected {MIN_TRIGGERS_TOKEN} to {MAX_TRIGGERS_TOKEN} "
             "printable ASCII characters without spaces",
-            hint="Omit the token to create a new one, which a user then approves.",
+            hint="Omit the token. The client then creates a new token, which a user must approve.",
         )
     return ServiceAccess(url, secret)

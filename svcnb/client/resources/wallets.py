@@ -47,7 +47,7 @@ def get(wallet: WalletRef) -> Flow[Wallet]:
 
 
 class Wallets(Resource):
-    """Wallets of the account. Only actions with permission to use a wallet receive its key."""
+    """Wallets of the account. Only actions with permission to use a wallet receive the wallet's private key."""
 
     def create(self) -> Wallet:
         """Creates a wallet, and registers it in the account. This call costs one cent.

@@ -36,7 +36,7 @@ _ARRAY: Final = re.compile(r"(.+)\[([0-9]{0,9})\]\Z", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?[0-9]{1,78}\Z|0[xX][0-9a-fA-F]{1,64}\Z")
 _PREFIX: Final = b"\x19\x01"
 _SHAPE: Final = "Pass typed data with the members types, primaryType, domain and message (EIP-712)."
-_UNDEFINED: Final = "Add the type to types, or use a type that types defines or that EIP-712 contains, such as uint256."
+_UNDEFINED: Final = "Define the type in types, or use a type of EIP-712, such as uint256."
 
 
 def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
@@ -136,7 +136,7 @@ def _require_domain(fields: list[dict[str, str]], domain: object) -> None:
     if extra:
         raise MalformedValue(
             f"domain has the member {shown(extra[0])}, which the signature does not cover",
-            hint="Add the field to types.EIP712Domain, or delete the member from domain.",
+            hint="Add the member to types.EIP712Domain, or delete the member from domain.",
         )
 
 
