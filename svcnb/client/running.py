@@ -168,8 +168,7 @@ def merge(params: object, named: Mapping[str, object]) -> object:
     """Returns the argument of ``main``: the given value, or the named values as one object.
 
     Raises:
-        InvalidArgument: The caller passed both, and the value is not an object. Only an object can be merged with the
-            named values.
+        InvalidArgument: The caller passed ``params`` and named values, and ``params`` is not a dictionary.
     """
     if not named:
         return params

@@ -41,7 +41,10 @@ class FaultControl(Checked):
     def until_cleared(
         self, part: Part, *, status: int | None = None, delay: float | str | timedelta | None = None
     ) -> None:
-        """Makes all calls to a part of the service fail or wait until `clear`. The arguments are those of `next`."""
+        """Makes all calls to a part of the service fail or wait until `clear`.
+
+        The arguments are the same as for `next`.
+        """
         self._inject(part, status, delay, None)
 
     def clear(self) -> None:

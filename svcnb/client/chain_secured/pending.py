@@ -200,7 +200,7 @@ class PendingFolder:
         return self.folder / f"{identity}.pending"
 
     def _read(self, path: Path) -> PendingMint | None:
-        """Returns a record, or None if it no longer exists, for example because another process completed the mint."""
+        """Returns a record, or None if another process has completed the mint or deleted the record."""
         try:
             _require_private(path)
             sealed = read_file(path)

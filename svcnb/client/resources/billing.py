@@ -201,7 +201,7 @@ class Billing(Resource):
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method. The service only stores it with the payment.
+            method: Payment method. The service only stores the method with the payment.
         """
         return self._do(create_payment_intent(amount_cents, method))
 

@@ -24,7 +24,7 @@ _NOTHING: Final[dict[str, Any]] = {
     "can_delete_groups": False,
     "can_create_pkps": False,
 }
-"""Members of the request for a key without permissions. The live service requires all of them."""
+"""Members of the request for a key without permissions. The live service requires all members."""
 
 
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
