@@ -138,7 +138,7 @@ class Client(ClientSettings[SyncSession]):
 
     @cached_property
     def wallets(self) -> Wallets:
-        """Wallets whose keys the service derives."""
+        """Wallets whose private keys the service derives."""
         return Wallets(self._session)
 
     @cached_property

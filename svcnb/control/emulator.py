@@ -68,7 +68,7 @@ class EmulatorControl(Checked):
 
     @property
     def triggers_url(self) -> str:
-        """Address of the triggers service."""
+        """Address of the triggers service, the part before ``/api``."""
         return str(self._names.get("triggers_url", self.base_url))
 
     @property

@@ -32,8 +32,9 @@ class FaultControl(Checked):
 
         Args:
             part: ``chain``, ``billing``, ``runtime``, ``cpu`` or ``triggers``.
-            status: HTTP status of the response. None selects the default of the part.
-            delay: Delay of each call, in seconds or as a string such as ``"2s"``.
+            status: HTTP status of the response. None means 429 for ``cpu`` and 503 for the other parts. If ``delay`` is
+                set, None means that the call succeeds after the delay.
+            delay: Delay of each call, in seconds or as a string such as ``"2s"``. None means no delay.
             times: Number of calls.
         """
         self._inject(part, status, delay, times)

@@ -152,7 +152,7 @@ def update(
 
 
 def update_metadata(account: Ownership, key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
-    """Replaces only the name and the description."""
+    """Replaces only the name and the description of a usage key."""
     old = yield from find(account, key)
     merged = {
         "name": old.name if name is None else name,
@@ -165,7 +165,7 @@ def update_metadata(account: Ownership, key: KeyRef, name: str | None, descripti
 
 
 def delete(account: Ownership, key: KeyRef) -> Flow[Receipt]:
-    """Deletes a key."""
+    """Deletes a usage key with a transaction, and returns the receipt."""
     old = yield from find(account, key)
     return (yield from account.write("removeUsageApiKey", int(old.api_key_hash, 16))).receipt
 

@@ -185,7 +185,7 @@ class PendingFolder:
         return record
 
     def delete(self, record: PendingMint) -> None:
-        """Deletes a record."""
+        """Deletes a record, and the copies of its earlier versions."""
         path = self._path(record.id)
         # Copies of earlier versions of the record contain the same secret, so they are deleted as well.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):

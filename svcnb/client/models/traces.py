@@ -20,7 +20,7 @@ _COLOURS: Final = {
 
 
 class TraceEvent(Model):
-    """Event of a run."""
+    """Event of a run, for example a key operation, an outbound request or a console line."""
 
     at_ms: float
     """Milliseconds since the start of the run."""

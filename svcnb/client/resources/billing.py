@@ -33,7 +33,7 @@ def balance() -> Flow[Balance]:
 
 
 def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
-    """Starts a payment."""
+    """Starts a payment, and returns the payment with the status ``waiting``."""
     if isinstance(amount_cents, bool) or not isinstance(amount_cents, int):
         raise InvalidArgument(
             f"invalid amount {amount_cents!r}: expected an integer number of cents", hint="Pass 500 for 5 dollars."
