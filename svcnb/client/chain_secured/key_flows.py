@@ -51,7 +51,8 @@ def create(
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
     if form not in ("bytes", "text"):
         raise InvalidArgument(
-            f"invalid form {form!r} of the key hash", hint="Pass form='bytes', as in the specification, or form='text'."
+            f"invalid form {form!r}: expected 'bytes' or 'text'",
+            hint="Pass form='bytes', as in the specification, or form='text' if the service requires it.",
         )
     numbers = with_numbers(permissions)
     expiration = yield from _expiration(account, expires_in)
@@ -226,7 +227,7 @@ def _secret(key: KeyRef) -> str:
     text = found.reveal() if isinstance(found, Secret) else found
     if not text or looks_like_hash(text):
         raise InvalidArgument(
-            "the check runs an action with the key, so the check requires the secret of the key",
+            "the check requires the secret of the key, but the passed value does not contain the secret",
             hint="Pass the UsageKey that creation returned, or the key string that you saved.",
         )
     return text.strip()

@@ -44,7 +44,10 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
             hint=f"Pay at least the minimum: svc.billing.top_up({MIN_PAYMENT_CENTS}).",
         )
     if method not in ("card", "crypto"):
-        raise InvalidArgument(f"invalid payment method {method!r}", hint="Use 'card' or 'crypto'.")
+        raise InvalidArgument(
+            f"invalid payment method {method!r}: expected 'card' or 'crypto'",
+            hint="Omit method to pay by card, or pass method='crypto'.",
+        )
     key = yield from publishable_key()
 
     def parse(body: Any, _answer: Answer) -> Payment:

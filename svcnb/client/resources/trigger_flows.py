@@ -332,7 +332,7 @@ def _key_text(key: object) -> str:
     text = value.reveal() if isinstance(value, Secret) else value
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument(
-            "a trigger requires a usage key with its secret",
+            f"a trigger requires a usage key with its secret, got {type(key).__name__} without a secret",
             hint=(
                 "Pass the object that svc.usage_keys.create returned, or call triggers.create_for(svc, ...), "
                 "which creates a key."
