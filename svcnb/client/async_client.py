@@ -57,7 +57,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
     The arguments are the same as those of `Client`. Listeners of ``on_run`` can also be coroutine functions.
 
     Raises:
-        ConfigError: No address was found, or a setting is invalid.
+        ConfigError: The address of the service is not set, or a setting is invalid.
     """
 
     def __init__(

@@ -79,7 +79,7 @@ class Client(ClientSettings[SyncSession]):
         headers: Headers to send with every request to the service, for example for a gateway.
 
     Raises:
-        ConfigError: No address was found, or a setting is invalid.
+        ConfigError: The address of the service is not set, or a setting is invalid.
 
     Example:
         >>> svc = Client("http://127.0.0.1:8000", api_key="c2VjcmV0")

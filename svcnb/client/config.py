@@ -153,7 +153,7 @@ def load(
         file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:
-        ConfigError: No address was found, or a setting is invalid. The hint contains the next step.
+        ConfigError: The address of the service is not set, or a setting is invalid. The hint contains the next step.
     """
     found = _found(base_url, file, os.environ if environment is None else environment)
     key = api_key if api_key is not None else found.get("api_key")
