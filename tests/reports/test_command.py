@@ -92,7 +92,7 @@ def test_the_error_for_a_failed_report_has_two_lines(report, tmp_path) -> None:
     [
         (["spent"], "unknown report 'spent'"),
         (["spend", "-p", "budget=5"], "no parameter 'budget'"),
-        (["spend", "-p", "budget_cents"], "does not have the form NAME=VALUE"),
+        (["spend", "-p", "budget_cents"], "does not have the format NAME=VALUE"),
         (["spend", "-p", "api_key=marked-secret"], "Set secrets in the environment"),
     ],
 )
