@@ -240,7 +240,7 @@ if not TYPE_CHECKING:
         if name in _SUBPACKAGES:
             return _subpackage(name)
         if new := _DEPRECATED.get(name):
-            from svcnb.client.renamed import renamed
+            from svcnb.renamed import renamed
 
             renamed(f"svcnb.{name}", f"svcnb.{new}")
             return getattr(sys.modules[__name__], new)

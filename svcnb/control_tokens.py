@@ -2,7 +2,7 @@
 
 Each emulator creates a control token when it starts. The emulator saves the token in a file that only its user can
 read, and deletes the file when it stops. A client, panel or command that has the emulator's address reads the token
-from that file. The emulator does not save a token that the user chose. The user must pass this token explicitly.
+from that file. The emulator does not save a token that the user chose. The user must pass such a token explicitly.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Found:
         self._token = token
 
     def at(self, url: str) -> str:
-        """Returns an address with the scheme, host and port of the emulator that the token belongs to.
+        """Replaces the scheme, host and port of an address with those of the emulator that the token belongs to.
 
         Args:
             url: Any URL of the emulator.

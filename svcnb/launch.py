@@ -38,7 +38,7 @@ SHOWN_LINES = 12
 
 
 class EmulatorNotStarted(EmulatorError):
-    """The emulator's process did not become ready.
+    """Error for an emulator whose process did not become ready.
 
     Args:
         message: Description of the failure.
@@ -54,28 +54,28 @@ class EmulatorNotStarted(EmulatorError):
 
 
 class EmulatorToolMissing(EmulatorNotStarted):
-    """An extra, an external tool or a built bundle is missing."""
+    """Error for a missing extra, external tool or built bundle."""
 
     default_hint = "To see what is missing, run `svcnb doctor`."
     exit_code = ExitCode.TOOL_MISSING
 
 
 class PortInUse(EmulatorNotStarted):
-    """Another program uses the requested port."""
+    """Error for a port that another program already uses."""
 
     default_hint = "Omit `port` to use a free port."
     exit_code = ExitCode.PORT_IN_USE
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """The emulator cannot use the state folder or the database. The emulator did not change the stored data."""
+    """Error for a state folder or database that the emulator cannot use. The stored data was not changed."""
 
     default_hint = "Pass another folder as `state`, or move the existing folder to another place."
     exit_code = ExitCode.STATE_UNUSABLE
 
 
 class SettingRefused(EmulatorNotStarted):
-    """A setting is unknown, out of range, or contradicts another setting."""
+    """Error for a setting that is unknown, out of range, or contradicts another setting."""
 
     default_hint = "To list the settings, run `svcnb emulator --help`."
     exit_code = ExitCode.USAGE

@@ -186,7 +186,7 @@ def _in_page(name: str, *, resume: bool) -> dict[str, Any]:
     """Stops the lesson's earlier emulator in a browser page, and enables the skipping of cells.
 
     Returns:
-        Additional settings of the new emulator.
+        Additional settings of the new emulator: the saved state if ``resume`` is True.
     """
     live_lessons.begin_in_page()
     if (earlier := _running.pop(name, None)) is not None:

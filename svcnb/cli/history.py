@@ -22,7 +22,7 @@ def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str
         if text is not None:
             seconds(text)
     except ValueError as error:
-        raise click.BadParameter(f"{error}.") from None
+        raise click.BadParameter(str(error)) from None
     return text
 
 

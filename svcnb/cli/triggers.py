@@ -160,7 +160,7 @@ def create(
     if cron is not None and kind != "schedule":
         raise click.UsageError(f"--cron needs --kind schedule, but the kind is {kind}. Pass --kind schedule.")
     if cron is not None and config is not None:
-        raise click.UsageError("pass either --cron or --config, not both.")
+        raise click.UsageError("--cron and --config are mutually exclusive: pass only one of them")
     settings = {"cron": cron} if cron is not None else _parsed(config or "{}", "--config")
     made = triggers.create_for(
         service,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from svcnb.checked import Checked
-from svcnb.client.renamed import renamed
 from svcnb.control.clock import ClockControl
 from svcnb.control.faults import FaultControl
 from svcnb.control.plane import ControlPlane, given, milliseconds
 from svcnb.errors import InvalidArgument
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from web3 import Web3

@@ -66,7 +66,7 @@ class PackagesMissing(RuntimeError):
 
 
 def download(folder: Path) -> None:
-    """Downloads the wheels of `WHEELS` with pip, unless all exist.
+    """Downloads the wheels that `WHEELS` lists with pip, unless an earlier call has downloaded the same list.
 
     Args:
         folder: Target folder, which also serves as a cache for later builds.

@@ -122,7 +122,10 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def leave(self) -> None:
-        """Closes the open account without changing it, so that the user can create or open another one."""
+        """Closes the open account in all panels, so that the user can create or open another account.
+
+        The account on the service does not change.
+        """
         self.record("svc = svc.with_key(None)")
         self.session.closed()
 
@@ -156,7 +159,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def use_contract_wallet(self, address: str) -> None:
-        """Uses a contract wallet as the owner. The previously chosen wallet signs for it."""
+        """Uses a contract wallet as the owner. The previously chosen wallet signs for the contract wallet."""
         if self.owner is None:
             raise SigningError(
                 "a contract wallet requires a signer",

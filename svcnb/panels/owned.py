@@ -1,4 +1,4 @@
-"""ChainSecured account of a panel, which connects the owner's wallet and simulates each change before sending it."""
+"""ChainSecured account of a panel, with functions that connect the owner's wallet and simulate each change."""
 
 from __future__ import annotations
 

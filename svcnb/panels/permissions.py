@@ -52,7 +52,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         actions: Additional actions for the matrix, which the account has not registered yet. The service lists only
             hashes. If the CID of an action is unknown, the panel must rewrite the group to permit the action.
         owner: The wallet of a ChainSecured account: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner` or a
-            `svcnb.ContractWallet`. It pays the gas.
+            `svcnb.ContractWallet`. The wallet pays the gas.
 
     Attributes:
         state: Displayed values: names, numbers, hashes and addresses.

@@ -1,6 +1,6 @@
 """Charts of `svcnb.charts` for the runs panel, as drawings that use the colours of the page.
 
-The kernel draws them, so the page does not need to load a chart library.
+The kernel draws the charts, so the page does not need to load a chart library.
 """
 
 from __future__ import annotations

@@ -125,8 +125,9 @@ class Cron:
 def _interval_s(parsed: CronSim) -> int:
     """Returns the minimum number of seconds between two ticks, at most 60.
 
-    A check of only the next ticks would depend on the current day, and would miss shorter intervals later. Therefore,
-    this function checks the fields themselves. It does not check whether the day fields exclude one of 23:59 and 00:00.
+    A check of only the next ticks depends on the current day, and misses shorter intervals later. Therefore, this
+    function checks the fields themselves. It treats 23:59 and 00:00 as consecutive minutes, even if the day fields
+    exclude one of these two times.
     """
     seconds = sorted(parsed.seconds)
     within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)

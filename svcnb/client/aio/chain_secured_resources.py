@@ -21,7 +21,7 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import ActionRef, GroupRef, KeyRef, WalletRef
-from svcnb.client.renamed import renamed
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from svcnb.client.session import AsyncSession

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import KeyRef
-from svcnb.client.renamed import renamed
 from svcnb.client.resources import usage_key_flows
 from svcnb.client.resources.base import AsyncResource
 from svcnb.client.resources.usage_keys import Groups
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -19,8 +19,8 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.chain import Preview
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.renamed import renamed
 from svcnb.client.session import SyncSession
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from web3.contract import Contract

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import GroupRef, KeyRef
-from svcnb.client.renamed import renamed
 from svcnb.client.resources import usage_key_flows
 from svcnb.client.resources.base import Resource
+from svcnb.renamed import renamed
 
 Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 

@@ -127,7 +127,7 @@ _GROUP_SCHEMA: Final = WithJsonSchema(
 )
 
 GroupId = Annotated[int, BeforeValidator(_group_id), _GROUP_SCHEMA]
-"""A group id, or 0 for all groups. The JSON form is a number."""
+"""A group id, or 0 for all groups. Its JSON value is a number."""
 
 ExistingGroupId = Annotated[int, BeforeValidator(_group_id), AfterValidator(_existing), _GROUP_SCHEMA]
 """A group id other than 0."""
@@ -139,7 +139,7 @@ GroupIdText = Annotated[
     PlainSerializer(str, return_type=str),
     _GROUP_SCHEMA,
 ]
-"""A group id other than 0, whose JSON form is a decimal string (``remove_group``)."""
+"""A group id other than 0, whose JSON value is a decimal string (``remove_group``)."""
 
 
 _KEY_GROUPS_INSTEAD: Final = "send [0] for all groups, or use several keys"
@@ -232,7 +232,7 @@ CidHash = Annotated[
         }
     ),
 ]
-"""A permitted hashed CID, ``0x`` and 64 lowercase hex digits. The JSON form of the wildcard is ``0x0``."""
+"""A permitted hashed CID, ``0x`` and 64 lowercase hex digits. The JSON value of the wildcard is ``0x0``."""
 
 _HASHED_SCHEMA: Final = WithJsonSchema(
     {
