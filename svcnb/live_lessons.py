@@ -1,8 +1,8 @@
 """Support for lessons on a live service or in a browser page: requirements, confirmation and skipped cells.
 
 A live service has no reset, no frozen clock and no injected faults, and its calls cost money. A lesson therefore needs
-one confirmation before it starts. During the lesson, a transformer analyses every cell before IPython runs the cell. It
-skips cells that use functions of the emulator, and cells that use a name from a skipped cell.
+one confirmation before it starts. During the lesson, a transformer analyses every cell before IPython runs the cell.
+The transformer skips cells that use functions of the emulator, and cells that use a name from a skipped cell.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class LiveService:
         )
 
     def client(self, **options: Any) -> Client:
-        """Returns a client of this service. The arguments are those of `svcnb.Client`."""
+        """Returns a client of this service. The arguments are the same as for `svcnb.Client`."""
         options.setdefault("base_url", self.base_url)
         client = LiveClient(**options)
         # As with an emulator, the client uses only the key in its arguments. `accounts.create` returns the key of
@@ -211,7 +211,7 @@ class Skipper:
     """IPython AST transformer that replaces cells that cannot run on a live service with a notice.
 
     Args:
-        live: Requirements of the lesson, or None if it does not run on a live service.
+        live: Requirements of the lesson, or None if the lesson does not run on a live service.
         names: The notebook's variables.
 
     Attributes:

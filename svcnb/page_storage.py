@@ -155,7 +155,7 @@ def erase(name: str | None = None) -> list[str]:
 
 
 def panel() -> VBox:
-    """Returns a panel that lists the states, with a download link for each state and a button that deletes them all."""
+    """Returns a panel with a list of the states, a download link for each state, and a button to delete all states."""
     import ipywidgets as widgets
 
     listed = widgets.HTML()
