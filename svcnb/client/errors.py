@@ -50,7 +50,7 @@ class Explicable(SvcnbError):
     Attributes:
         explainer: Function that finds the missing permission with a query to the service. None if the error comes from
             another process.
-        clock_skew: Number of seconds by which the service's clock was ahead of this machine's at the rejection.
+        clock_skew: Number of seconds by which the service's clock was ahead of this machine's clock at the rejection.
     """
 
     explainer: Callable[[], Any] | None = None
