@@ -108,9 +108,9 @@ def _fix(kind: str, call: ast.Call, text: str, tree: ast.Module) -> str:
     if own := str(getattr(errors().get(kind), "default_hint", "")):
         return own
     if kind == "ToolMissing":
-        return "The hint names the command that installs the tool."
+        return "The hint contains the command that installs the tool."
     if kind == "ExtraMissing":
-        return "Install the extra that the message names."
+        return "Install the extra in the message."
     inside = _FIX.search(text)
     return (inside[1] or inside[2]) if inside else ""
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from svcnb.checked import checked
-from svcnb.client.renamed import renamed
 from svcnb.errors import InvalidType
+from svcnb.renamed import renamed
 from svcnb.toolkit.contract_calls import deploy, reverts, second_form, send, vrs
 from svcnb.toolkit.stub_server import StubServer
 

@@ -546,7 +546,7 @@ def test_three_dots_mean_that_there_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "truth"),
+    ("name", "sentences"),
     [
         ("keys.who", keys.WHO),
         ("typed-data.changes", typed_data.CHANGES),
@@ -554,8 +554,8 @@ def test_three_dots_mean_that_there_is_no_answer() -> None:
         ("cids.changes", actions_and_cids.CHANGES),
     ],
 )
-def test_the_hint_for_one_missing_sentence_is_in_the_singular(name: str, truth: dict[str, bool]) -> None:
-    right = [text for text, holds in truth.items() if holds]
+def test_the_hint_for_one_missing_sentence_is_in_the_singular(name: str, sentences: dict[str, bool]) -> None:
+    right = [text for text, belongs in sentences.items() if belongs]
     assert re.match(r"1 more \w+[^s] on the list (is|changes|still works)\b", check(name, right[1:]).words)
     assert re.match(r"\d more \w+s on the list (are|change|still work)\b", check(name, []).words)
 

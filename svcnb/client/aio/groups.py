@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from svcnb.client.listing import Listing
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.references import ActionRef, GroupRef, WalletRef
-from svcnb.client.renamed import renamed
 from svcnb.client.resources import group_flows as flows
 from svcnb.client.resources.base import AsyncResource
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

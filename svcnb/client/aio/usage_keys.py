@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import KeyRef
-from svcnb.client.renamed import renamed
 from svcnb.client.resources import usage_key_flows
 from svcnb.client.resources.base import AsyncResource
 from svcnb.client.resources.usage_keys import Groups
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,7 +38,7 @@ class AsyncUsageKeys(AsyncResource):
         can_delete_groups: bool = False,
         can_create_pkps: bool = False,
     ) -> UsageKey:
-        """Creates a usage key, and returns it with its secret. This call costs one cent.
+        """Creates a usage key, and returns the key with its secret. This call costs one cent.
 
         The service never shows the secret again. The client does not retry a request that may have arrived. A new key
         takes effect after a few seconds. ``run(..., until_effective=60)`` waits until then.

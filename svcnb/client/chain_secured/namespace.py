@@ -19,8 +19,8 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.chain import Preview
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.renamed import renamed
 from svcnb.client.session import SyncSession
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from web3.contract import Contract
@@ -214,7 +214,7 @@ class ChainSecured(Namespace):
     def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
         """Sends a signed envelope to the endpoint of its flow. The method does not register anything on chain.
 
-        A new wallet or key is not part of any account until a transaction registers it on chain.
+        A new wallet or key is not part of any account until a transaction registers the object on chain.
         ``mine.wallets.create`` and ``mine.usage_keys.create`` perform both steps.
 
         Args:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from svcnb.client.listing import Listing
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.references import ActionRef, GroupRef, WalletRef
-from svcnb.client.renamed import renamed
 from svcnb.client.resources import group_flows as flows
 from svcnb.client.resources.base import Resource
+from svcnb.renamed import renamed
 
 
 class Groups(Resource):

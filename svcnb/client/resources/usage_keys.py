@@ -8,9 +8,9 @@ from typing import TypeAlias
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import GroupRef, KeyRef
-from svcnb.client.renamed import renamed
 from svcnb.client.resources import usage_key_flows
 from svcnb.client.resources.base import Resource
+from svcnb.renamed import renamed
 
 Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 
@@ -36,7 +36,7 @@ class UsageKeys(Resource):
         can_delete_groups: bool = False,
         can_create_pkps: bool = False,
     ) -> UsageKey:
-        """Creates a usage key, and returns it with its secret. This call costs one cent.
+        """Creates a usage key, and returns the key with its secret. This call costs one cent.
 
         The service never shows the secret again. The client does not retry a request that may have arrived. A new key
         takes effect after a few seconds. ``run(..., until_effective=60)`` waits until then.

@@ -94,7 +94,7 @@ def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
         quick = ("-p", "svcnb", "-p", "no:cacheprovider", "--color=no")
         command = [sys.executable, "-m", "pytest", "-rfE", *quick, f"--rootdir={folder}"]
         environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # other plugins would take seconds to load
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # loading other plugins takes seconds
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
         )
