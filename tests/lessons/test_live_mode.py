@@ -216,7 +216,7 @@ def test_the_box_at_the_top_of_a_lesson_matches_live_mode(path: Path) -> None:
 
 
 class Cells:
-    """Runs cells with the transformer, like IPython."""
+    """Runner of cells that applies the transformer, like IPython."""
 
     def __init__(self, live: live_lessons.Live | None = LIVE["keys"], kind: type[Skipper] = Skipper) -> None:
         self.names: dict[str, Any] = {"emu": live_lessons.LiveService("http://127.0.0.1:9"), "svcnb": svcnb}

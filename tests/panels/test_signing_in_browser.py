@@ -180,7 +180,7 @@ FOCUSED = """() => {
 
 
 class Hands:
-    """Operates a page with the keyboard, and checks the focus after each key."""
+    """Keyboard user of a page, who checks the focus after each key."""
 
     def __init__(self, tab: Any) -> None:
         self.tab = tab

@@ -26,7 +26,7 @@ ALWAYS = svcnb.Action("const main = () => { throw new Error('no') }", name="alwa
 
 @pytest.fixture
 def report(place, tmp_path):
-    """`svcnb report` in an empty folder, with the settings of `place`."""
+    """Function that runs `svcnb report` in an empty folder, with the settings of `place`."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
