@@ -220,7 +220,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """Removes the magics. ``%unload_ext svcnb`` calls this function."""
+    """Removes the magics ``%svc`` and ``%%action``. ``%unload_ext svcnb`` calls this function."""
     from svcnb.magics import unload
 
     unload(shell)

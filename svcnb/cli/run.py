@@ -1,4 +1,4 @@
-"""Command ``svcnb run``."""
+"""Command ``svcnb run``, which runs an action."""
 
 from __future__ import annotations
 

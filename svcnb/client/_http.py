@@ -89,7 +89,7 @@ class SyncTransport:
         return answer
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections, except the connections of the user's own client."""
         self._closing()
 
 
@@ -128,7 +128,7 @@ class AsyncTransport:
         return answer
 
     async def aclose(self) -> None:
-        """Closes the connections."""
+        """Closes the connections, except the connections of the user's own client."""
         if self._owner:
             await self._client.aclose()
 

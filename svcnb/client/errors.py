@@ -221,8 +221,8 @@ class ServiceError(SvcnbError):
 
     Attributes:
         status: HTTP status.
-        code: Error code of the service, for example ``forbidden``. If the body contains no code, this is the default
-            code for the status.
+        code: Error code of the service, for example ``forbidden``. If the body contains no code, the attribute is the
+            default code for the status.
         request_id: Id of the request. The operators of the service can find the request by this id.
         fix: Advice from the service, or an empty string.
         docs_url: Documentation page that the service links, or an empty string.

@@ -55,7 +55,8 @@ class ChainAccess:
     def url(self) -> Flow[str]:
         """Returns the address of a chain node.
 
-        This is the client's ``rpc_url`` if it is set, and otherwise the address that the service reports.
+        The result is the client's ``rpc_url``. If ``rpc_url`` is not set, the result is the address that the service
+        reports.
 
         Raises:
             ConfigError: ``rpc_url`` is not set, and the service does not report an address.

@@ -126,7 +126,7 @@ class OnChainUsageKeys(OnChainResource):
             form: Form of the key that determines the on-chain hash: ``bytes`` for its 32 bytes, as in the
                 specification, or ``text``, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
-                small action. The check costs one cent if the key can execute in all groups. Otherwise, it is free.
+                small action. The check is free, unless the key can execute in all groups (one cent).
 
         Returns:
             The key with its secret. The service never shows the secret again.
@@ -157,7 +157,7 @@ class OnChainUsageKeys(OnChainResource):
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
         """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
 
-        The check costs one cent if the key can execute in all groups. Otherwise, it is free.
+        The check is free, unless the key can execute in all groups. The check then costs one cent.
 
         Args:
             key: The key that `create` returned, or its text.
@@ -383,7 +383,7 @@ class OnChainActions(OnChainResource):
         return self._do(flows.update_action(self._account, action, name, description))
 
     def delete(self, action: ActionRef) -> Receipt:
-        """Deletes an action's registration and removes it from every group of the account."""
+        """Deletes an action's registration and removes the action from every group of the account."""
         return self._do(flows.delete(self._account, action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:

@@ -63,7 +63,7 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_account(cls, account: LocalAccount) -> LocalSigner:
-        """Creates a signer from an account of eth-account. Methods that take a signer also accept the account itself.
+        """Creates a signer from an account of eth-account. Methods that need a signer also accept the account.
 
         Args:
             account: The result of ``eth_account.Account.from_key``, ``create`` or ``from_mnemonic``.
