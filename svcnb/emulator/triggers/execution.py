@@ -74,7 +74,7 @@ class InProcess:
     """
 
     app: ASGIApp
-    """The application with all its middleware. `svcnb.emulator.triggers.service.Triggers.attach` sets it."""
+    """The application with all its middleware, from `svcnb.emulator.triggers.service.Triggers.attach`."""
 
     def __init__(self, run_path: str, timeout_s: float | None) -> None:
         self._path = _API + run_path
