@@ -53,7 +53,7 @@ class RunCall:
 
 
 class Execution(Protocol):
-    """Callable that executes a trigger run by sending its request."""
+    """Callable that sends the request of a trigger run."""
 
     async def __call__(self, call: RunCall) -> Answer:
         """Sends the request of a run. If the request fails, the result describes the problem."""

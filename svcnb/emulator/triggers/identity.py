@@ -77,7 +77,7 @@ class Identity:
         store: The database.
         clock: Clock for the timestamps of records and the age of sessions.
         session_secret: Key for session cookies, 32 bytes, derived from the emulator's root secret.
-        auto_approve: Whether the first use of a well-formed token approves it for the default user.
+        auto_approve: Whether the first use of a well-formed token approves the token for the default user.
     """
 
     def __init__(self, store: Store, clock: Clock, session_secret: bytes, *, auto_approve: bool) -> None:

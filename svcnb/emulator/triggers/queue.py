@@ -218,7 +218,7 @@ class RunQueues:
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _end_failed(self, trigger_id: str, ended: Ended | None, problem: str) -> bool:
-        """Ends a run after an unexpected error, so that the next one can begin.
+        """Ends a run after an unexpected error, so that the next run can begin.
 
         Args:
             trigger_id: The trigger of the run.
