@@ -117,7 +117,7 @@ class LiveService:
         return client if "api_key" in options else client.with_key(None)
 
     def async_client(self, **options: Any) -> AsyncClient:
-        """Returns an asynchronous client of this service."""
+        """Returns an asynchronous client of this service. The arguments are those of `svcnb.AsyncClient`."""
         from svcnb.client import AsyncClient
 
         options.setdefault("base_url", self.base_url)
@@ -149,12 +149,12 @@ class LiveClient(Client):
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Accounts. `create` returns the account of ``SVC_API_KEY``."""
+        """Accounts of the service. If ``SVC_API_KEY`` is set, `create` returns the account of that key."""
         return _Accounts(self._session)
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit. `top_up` starts a payment only if the account has no credit, and never pays automatically."""
+        """Credit of the account. `top_up` starts a payment only if the account has no credit, and never pays itself."""
         return _Billing(self._session)
 
 

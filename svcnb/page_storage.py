@@ -66,7 +66,7 @@ async def load() -> None:
 
 
 async def save() -> None:
-    """Copies all changes into the browser's storage."""
+    """Copies all changes of the states into the browser's storage."""
     global _saving  # noqa: PLW0603 - as above
     _saving = _saving or asyncio.Lock()
     async with _saving:

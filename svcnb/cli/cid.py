@@ -1,4 +1,4 @@
-"""Command ``svcnb cid``."""
+"""Command ``svcnb cid``, which prints the CIDs of source files and plans."""
 
 from __future__ import annotations
 

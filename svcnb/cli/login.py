@@ -1,4 +1,4 @@
-"""Command ``svcnb login``."""
+"""Command ``svcnb login``, which stores an address and a key in the configuration file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb report``."""
+"""Command ``svcnb report``, which creates reports from notebooks."""
 
 from __future__ import annotations
 

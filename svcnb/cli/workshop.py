@@ -1,4 +1,4 @@
-"""Command ``svcnb workshop``."""
+"""Command ``svcnb workshop``, which runs and controls a workshop."""
 
 from __future__ import annotations
 
