@@ -26,13 +26,15 @@ _PLATFORM: Final = (
     "--only-binary=:all:",
 )
 _TIMEOUT_S: Final = 900
-_PRECOMPILE: Final = """
-const folder = Deno.args[0];
-const { loadPyodide } = await import(`${Deno.args[2]}/pyodide.mjs`);
+_RUN: Final = """
+const [folder, address, ...programs] = Deno.args;
+const { loadPyodide } = await import(`${address}/pyodide.mjs`);
 const python = await loadPyodide({ indexURL: folder, env: { PYTHONHASHSEED: "0" } });
+python.runPython("import sys; before = set(sys.modules)");
 python.mountNodeFS("/wheels", folder);
-python.runPython(Deno.args[1]);
+for (const program of programs) python.runPython(program);
 """
+_PAGE: Final = Path(__file__).parent / "page" / "pyodide.mjs"
 LOCK: Final = "pyodide-lock.json"
 """Name of Pyodide's lock file."""
 _LEFT_OUT: Final = (
@@ -193,10 +195,18 @@ def precompile(folder: Path) -> None:
         PackagesMissing: Pyodide failed. The message contains the end of Pyodide's output.
     """
     program = Path(__file__).with_name("precompile.py").read_text("utf-8")
+    imports = _PAGE.read_text("utf-8").split("const PREPARE = `")[1].split("`;")[0]
+    _run_pyodide(folder, f"{program}\nprecompile(Path('/wheels'))")
+    # The imports need an interpreter that has not imported anything yet.
+    collect = "collect(Path('/wheels'), before)"
+    _run_pyodide(folder, f"{program}\nunpack(Path('/wheels'))", imports, collect)
+
+
+def _run_pyodide(folder: Path, *programs: str) -> None:
     allowed = ["--no-config", "--quiet", f"--allow-read={folder}", f"--allow-write={folder}", "--allow-env"]
-    arguments = ["-", str(folder), f"{program}\nprecompile(Path('/wheels'))", folder.as_uri()]
+    arguments = ["-", str(folder), folder.as_uri(), *programs]
     problem = "Pyodide did not compile the wheels of the site"
-    _run([str(tools.deno()), "run", *allowed, *arguments], problem, input=_PRECOMPILE, env=tools.deno_environment())
+    _run([str(tools.deno()), "run", *allowed, *arguments], problem, input=_RUN, env=tools.deno_environment())
 
 
 def _run(command: list[str], problem: str, **options: Any) -> None:

@@ -10,12 +10,19 @@ import gzip
 import hashlib
 import json
 import marshal
+import sys
 import zipfile
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 
 AT_START = "packages.gz"
-"""Archive of the packages that the page loads at its start. The first line is JSON with the size of each file."""
+"""Archive of the packages that the page loads at its start.
+
+The first line is JSON. It contains the size of each file, and the file name and the bytecode's size of each module that
+the page imports at its start. The files and the bytecode follow."""
+_LIBRARY = "python_stdlib.zip"
+_IN_LIBRARY = "/lib/python314.zip"
+_IN_PACKAGES = "/lib/python3.14/site-packages"
 _LEFT_OUT = (
     "IPython/core/profile/",
     "IPython/sphinxext/",
@@ -62,6 +69,7 @@ _UNCOMPILED = (
 )
 """Files that a page rarely imports. They remain source files, which are smaller than bytecode."""
 _UNCHECKED = (1).to_bytes(4, "little")  # Python does not compare the bytecode with the source
+_HEADER = 16  # bytes of a file in front of the bytecode
 _EPOCH = (2020, 1, 1, 0, 0, 0)
 
 
@@ -79,7 +87,7 @@ def precompile(folder: Path) -> None:
     packages = lock["packages"]
     at_start = {"svcnb", *packages["svcnb"]["depends"]}
     unpacked: dict[str, bytes] = {}
-    library = _compiled(_files(folder / "python_stdlib.zip"), in_archive=True)
+    library = _compiled(_files(folder / _LIBRARY), in_archive=True)
     for name, entry in list(packages.items()):
         wheel = folder / entry["file_name"]
         files = _files(wheel)
@@ -94,10 +102,59 @@ def precompile(folder: Path) -> None:
             unpacked |= _compiled(files, in_archive=False)
         wheel.unlink()
         del packages[name]
-    _write(folder / "python_stdlib.zip", library)
-    sizes = json.dumps({file: len(content) for file, content in unpacked.items()})
-    (folder / AT_START).write_bytes(gzip.compress(b"\n".join([sizes.encode(), b"".join(unpacked.values())]), mtime=0))
+    _write(folder / _LIBRARY, library)
+    _write_start(folder, unpacked, {})
     (folder / "pyodide-lock.json").write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
+
+
+def unpack(folder: Path) -> None:
+    """Writes the files of `AT_START` into the file system of this Pyodide."""
+    for name, content in _read_start(folder).items():
+        target = Path(_IN_PACKAGES, name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def collect(folder: Path, before: set[str]) -> None:
+    """Moves the bytecode of the modules that the page imports at its start into `AT_START`.
+
+    Args:
+        folder: Folder with the archives. Its packages are unpacked, and this interpreter has imported the modules.
+        before: Names of the modules that Python imports before it can read `AT_START`.
+    """
+    library = _files(folder / _LIBRARY)
+    unpacked = _read_start(folder)
+    modules: dict[str, tuple[str, bytes]] = {}
+    for name in sorted(sys.modules.keys() - before):
+        for source in (f"{name.replace('.', '/')}.py", f"{name.replace('.', '/')}/__init__.py"):
+            cached = cache_from_source(source)
+            if cached in unpacked:
+                modules[name] = (f"{_IN_PACKAGES}/{source}", unpacked.pop(cached))
+            elif f"{source}c" in unpacked:
+                modules[name] = (f"{_IN_PACKAGES}/{source}c", unpacked.pop(f"{source}c"))
+            elif f"{source}c" in library and source not in library:
+                modules[name] = (f"{_IN_LIBRARY}/{source}c", library.pop(f"{source}c"))
+    _write(folder / _LIBRARY, library)
+    _write_start(folder, unpacked, {name: (origin, code[_HEADER:]) for name, (origin, code) in modules.items()})
+
+
+def _read_start(folder: Path) -> dict[str, bytes]:
+    sizes, content = gzip.decompress((folder / AT_START).read_bytes()).split(b"\n", maxsplit=1)
+    files, found = json.loads(sizes)["files"], {}
+    begin = 0
+    for name, size in files.items():
+        found[name] = content[begin : begin + size]
+        begin += size
+    return found
+
+
+def _write_start(folder: Path, files: dict[str, bytes], modules: dict[str, tuple[str, bytes]]) -> None:
+    sizes = {
+        "files": {name: len(content) for name, content in files.items()},
+        "modules": {name: (origin, len(code)) for name, (origin, code) in modules.items()},
+    }
+    content = [json.dumps(sizes).encode(), b"\n", *files.values(), *(code for _, code in modules.values())]
+    (folder / AT_START).write_bytes(gzip.compress(b"".join(content), mtime=0))
 
 
 def _files(archive: Path) -> dict[str, bytes]:
@@ -115,7 +172,7 @@ def _is_needed(file: str) -> bool:
 def _compiled(files: dict[str, bytes], *, in_archive: bool) -> dict[str, bytes]:
     found = {}
     for file, content in files.items():
-        home = "/lib/python314.zip" if in_archive else "/lib/python3.14/site-packages"
+        home = _IN_LIBRARY if in_archive else _IN_PACKAGES
         compiled = file.endswith(".py") and not file.startswith(_UNCOMPILED)
         bytecode = _bytecode(f"{home}/{file}", content) if compiled else None
         with_source = file.startswith(_WITH_SOURCES)

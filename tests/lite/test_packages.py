@@ -6,6 +6,7 @@ import ast
 import gzip
 import hashlib
 import json
+import marshal
 import re
 import socket
 import struct
@@ -116,12 +117,15 @@ def _names(archive: Path) -> set[str]:
         return {name for name in content.namelist() if ".dist-info/" not in name}
 
 
-def _unpacked(archive: Path) -> dict[str, bytes]:
+def _unpacked(archive: Path) -> tuple[dict[str, bytes], dict[str, tuple[str, bytes]]]:
+    """Returns the files and the modules of an archive."""
     sizes, content = gzip.decompress(archive.read_bytes()).split(b"\n", maxsplit=1)
-    files = BytesIO(content)
-    found = {name: files.read(size) for name, size in json.loads(sizes).items()}
-    assert files.read() == b""
-    return found
+    rest = BytesIO(content)
+    listed = json.loads(sizes)
+    files = {name: rest.read(size) for name, size in listed["files"].items()}
+    modules = {name: (origin, rest.read(size)) for name, (origin, size) in listed["modules"].items()}
+    assert rest.read() == b""
+    return files, modules
 
 
 def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
@@ -154,7 +158,8 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
     assert list(site.glob("*.whl")) == [later]
     in_library = {"os.pyc", "pure/__init__.pyc", "pygments/__init__.pyc", "pygments/lexers/python.pyc"}
     assert _names(site / "python_stdlib.zip") == in_library
-    unpacked = _unpacked(site / AT_START)
+    unpacked, modules = _unpacked(site / AT_START)
+    assert modules == {}
     in_jedi = {"jedi/__init__.pyc", "jedi/python2.py", "jedi/third_party/typeshed/stdlib/os.pyi"}
     assert {name for name in unpacked if name.startswith("jedi/")} == in_jedi
     assert unpacked["jedi/python2.py"] == b"print 1"
@@ -166,6 +171,45 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
     program = f"import sys; sys.path.insert(0, {str(site / 'python_stdlib.zip')!r}); import pure; print(pure.__file__)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip().endswith("__init__.pyc")
+
+
+def test_the_modules_of_the_start_are_stored_once_as_bytecode(wheel, tmp_path):
+    site = tmp_path / "site"
+    site.mkdir()
+    own = wheel.rename(site / wheel.name)
+    pure = _wheel(site, "pure-1.0-py3-none-any.whl")
+    sourced = _wheel(site, "anyio-1.0-py3-none-any.whl")
+    with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
+        for name in ("early.py", "late.py", "unused.py"):
+            content.writestr(name, f"print({name!r})")
+    (site / "pyodide-lock.json").write_text(json.dumps(locked({"packages": {}}, [own, pure, sourced])), "utf-8")
+    precompile(site)
+    files, _ = _unpacked(site / AT_START)
+    stored = files[cache_from_source("svcnb/files.py")]
+    program = f"""
+import sys
+from pathlib import Path
+from svcnb.lite.precompile import collect
+for name in ("anyio", "early", "late", "pure", "svcnb", "svcnb.files"):
+    sys.modules.setdefault(name, sys)
+collect(Path({str(site)!r}), {{"early"}})
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+    kept, modules = _unpacked(site / AT_START)
+    assert {"late", "pure", "svcnb", "svcnb.files"} <= set(modules)
+    assert modules["late"][0] == "/lib/python314.zip/late.pyc"
+    assert modules["pure"][0] == "/lib/python314.zip/pure/__init__.pyc"
+    assert modules["svcnb.files"] == ("/lib/python3.14/site-packages/svcnb/files.py", stored[16:])
+    assert marshal.loads(modules["late"][1]).co_consts[0] == "late.py"  # noqa: S302 - our own bytecode
+    assert _names(site / "python_stdlib.zip") == {"anyio/__init__.py", "anyio/__init__.pyc", "early.pyc", "unused.pyc"}
+    assert files.keys() - kept.keys() == {cache_from_source(f"svcnb/{each}.py") for each in _files_of(modules)}
+
+
+def _files_of(modules: dict[str, tuple[str, bytes]]) -> set[str]:
+    """Returns the paths of this package's modules in an archive, without the extension."""
+    origins = [origin for origin, _ in modules.values()]
+    return {origin.split("/svcnb/")[1].removesuffix(".py") for origin in origins if "/svcnb/" in origin}
 
 
 def test_the_start_of_the_page_imports_modules_that_exist():

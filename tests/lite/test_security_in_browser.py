@@ -172,6 +172,32 @@ def test_a_page_never_receives_machine_code_of_another_version(browser: Any, tmp
     context.close()
 
 
+def test_the_packages_are_stored_decompressed(lab: Any):
+    page = lab()
+    page.tab.wait_for_function("() => document.documentElement.dataset.offline === 'ready'")
+    code = "caches.match('../static/pyodide/packages.gz').then((found) => found.text()).then((text) => text[0])"
+    assert page.tab.evaluate(code) == "{"
+
+
+def test_a_module_of_the_start_is_like_every_other_module(lab: Any):
+    page = lab()
+    code = """
+import importlib, importlib.resources, inspect, pkgutil, pydantic, svcnb, svcnb.client.client, sys
+print(type(sys.meta_path[0]) is type, pydantic.__file__, svcnb.__file__)
+print(inspect.getsource(svcnb.client.client.Client).splitlines()[0])
+print(importlib.reload(importlib.import_module("html")).escape("<"), pydantic.__spec__.parent)
+print(any(found.name == "client" for found in pkgutil.iter_modules(svcnb.__path__)))
+print(importlib.resources.files("svcnb").joinpath("py.typed").name)
+"""
+    assert page.run(code).splitlines() == [
+        "True /lib/python314.zip/pydantic/__init__.pyc /lib/python3.14/site-packages/svcnb/__init__.py",
+        "class Client(ClientSettings[SyncSession]):",
+        "&lt; pydantic",
+        "True",
+        "py.typed",
+    ]
+
+
 def test_a_second_visit_needs_no_server(browser: Any, site_folder: Path):
     context = browser.new_context()
     with serving(site_folder) as (address, stop):

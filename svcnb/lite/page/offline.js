@@ -58,7 +58,11 @@ async function svcnbDirect(url, found) {
  * whole file. The file does not pass through the heap of the service worker, where garbage collection is very rare.
  */
 async function svcnbKeep(cache, url) {
-  await cache.put(url, await svcnbFetch(url)).catch(() => undefined);
+  const response = await svcnbFetch(url);
+  // Store the packages decompressed, so that later visits start faster.
+  const isArchive = response.ok && url.endsWith("/@PACKAGES@");
+  const plain = () => new Response(response.body.pipeThrough(new DecompressionStream("gzip")), response);
+  await cache.put(url, isArchive ? plain() : response).catch(() => undefined);
 }
 
 async function svcnbFetch(url) {

@@ -6,6 +6,35 @@ import * as runtime from "./pyodide-runtime.mjs";
 
 export const version = runtime.version;
 
+// Imports modules from bytecode in the archive: to search for a module in folders and to decompress it takes longer.
+const FINDER = `
+import marshal, sys
+from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
+
+class Archived:
+    def get_code(self, fullname):
+        _, begin, end = modules[fullname]
+        return marshal.loads(archive.subarray(begin, end).to_bytes())
+
+class ArchivedModule(Archived, SourcelessFileLoader): pass
+class ArchivedSource(Archived, SourceFileLoader): pass
+
+class Finder:
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        if fullname in modules:
+            origin = modules[fullname][0]
+            loader = (ArchivedSource if origin.endswith(".py") else ArchivedModule)(fullname, origin)
+            folder, _, file = origin.rpartition("/")
+            spec = ModuleSpec(fullname, loader, origin=origin, is_package=file.startswith("__init__."))
+            spec.has_location = True
+            if spec.submodule_search_locations is not None:
+                spec.submodule_search_locations.append(folder)
+            return spec
+
+sys.meta_path.insert(0, Finder)
+`;
+
 // Search the notebook's folder last, because each access to this folder needs the main thread of the page, which is busy.
 const PREPARE = `
 import importlib, sys
@@ -38,28 +67,40 @@ async function start() {
     }),
     decompress(new URL("@PACKAGES@", import.meta.url)),
   ]);
-  unpack(python.FS, packages);
+  const modules = unpack(python.FS, packages);
+  const globals = python.toPy({ modules });
+  globals.set("archive", packages);
+  await python.runPythonAsync(FINDER, { globals });
   await python.runPythonAsync(PREPARE, { globals: python.toPy({}) });
   return python;
 }
 
 async function decompress(url) {
-  const { body } = await fetch(url);
-  return new Uint8Array(await new Response(body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+  const response = await fetch(url);
+  const content = new Uint8Array(await response.arrayBuffer());
+  if (content[0] !== 0x1f) return content; // the service worker stores the decompressed archive
+  const plain = new Response(content).body.pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(plain).arrayBuffer());
 }
 
-/** Writes the files of the archive, without a copy of their bytes. The archive's first line is JSON with their sizes. */
-function unpack(files, archive) {
+/**
+ * Writes the files of the archive, without a copy of their bytes. The archive's first line is JSON with the sizes of its
+ * files and of the bytecode of its modules.
+ *
+ * Returns the file name of each module, and the places where its bytecode begins and ends in the archive.
+ */
+function unpack(system, archive) {
   let end = archive.indexOf(10);
-  const sizes = JSON.parse(new TextDecoder().decode(archive.subarray(0, end)));
+  const { files, modules } = JSON.parse(new TextDecoder().decode(archive.subarray(0, end)));
   end += 1;
   let last;
-  for (const [name, size] of Object.entries(sizes)) {
+  for (const [name, size] of Object.entries(files)) {
     const path = PACKAGES + name;
     const folder = path.slice(0, path.lastIndexOf("/"));
-    if (folder !== last) files.mkdirTree(last = folder);
-    files.writeFile(path, archive.subarray(end, end += size), { canOwn: true });
+    if (folder !== last) system.mkdirTree(last = folder);
+    system.writeFile(path, archive.subarray(end, end += size), { canOwn: true });
   }
+  return Object.fromEntries(Object.entries(modules).map(([name, [origin, size]]) => [name, [origin, end, end += size]]));
 }
 
 export function loadPyodide({ stdout, stderr }) {
