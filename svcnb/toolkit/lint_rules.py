@@ -340,7 +340,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
 
 
 def _members(context: Context, node: Node) -> tuple[list[str], bool]:
-    """Returns the names of an object literal's properties, and whether it can have more properties at run time."""
+    """Returns the names of an object literal's properties, and whether the object can have more properties."""
     given, open_ = [], False
     for child in node.named_children:
         if child.type == "shorthand_property_identifier":
