@@ -152,7 +152,9 @@ def names(context: Context) -> Iterator[Finding]:
             continue
         seen.add(name)
         if name in ABSENT:
-            yield context.find(reference.node, "error", "not_provided", f"{name} is not available", f"{ABSENT[name]}.")
+            yield context.find(
+                reference.node, "error", "not_provided", f"{name} is not available", _sentence(ABSENT[name])
+            )
         elif (inside := context.script.function_around(reference.node)) is not None and _may_be_parameter(
             context, name, inside, known
         ):
@@ -313,6 +315,10 @@ def _assigned_to_global(context: Context, name: str) -> bool:
         and context.script.text(left) in wanted
         for node in context.script.walk()
     )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _is_typeof(node: Node) -> bool:
