@@ -1,4 +1,4 @@
-"""Workbook, toolkit and emulator for the account, key-custody and action-execution service.
+"""Jupyter toolkit, lessons and a local emulator for a key-custody service that runs JavaScript actions.
 
 The import of this package is fast, because Python loads the module of a public name only when the name is first used.
 If a name needs packages that are not installed, the error contains the command that installs them.
@@ -220,7 +220,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """Removes the magics. ``%unload_ext svcnb`` calls this function."""
+    """Removes the magics ``%svc`` and ``%%action``. ``%unload_ext svcnb`` calls this function."""
     from svcnb.magics import unload
 
     unload(shell)

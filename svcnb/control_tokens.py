@@ -48,7 +48,7 @@ def save(base_url: str, token: str) -> Path | None:
 
 
 def delete(file: Path | None) -> None:
-    """Deletes a file that `save` wrote."""
+    """Deletes a file that `save` wrote. None and a missing file have no effect."""
     if file is not None:
         with suppress(OSError):
             file.unlink()

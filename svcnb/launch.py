@@ -87,7 +87,9 @@ _BY_EXIT_CODE: dict[int, type[EmulatorNotStarted]] = {
 
 
 class Emulator(EmulatorControl):
-    """Emulator of the service, in a separate process on this machine. It accepts requests when the constructor returns.
+    """Emulator of the service, in a separate process on this machine.
+
+    The emulator accepts requests when the constructor returns.
 
     Args:
         start_timeout: Seconds to wait until the emulator is ready. The first start on a machine can include the
@@ -168,7 +170,7 @@ class Emulator(EmulatorControl):
         return f"Emulator({shown})"
 
     def __enter__(self) -> Self:
-        """Returns the running emulator. The end of the ``with`` block stops it."""
+        """Returns the running emulator. The end of the ``with`` block stops the emulator."""
         return self
 
     def __exit__(
@@ -248,7 +250,7 @@ class _Process:
     """Child process that prints one line of JSON when it is ready, and ends when its standard input is closed."""
 
     state_refused: tuple[type[Exception], ...] = ()
-    """Errors about an unusable state. The emulator's process reports them through its exit code."""
+    """Errors about an unusable state. The emulator's process reports such errors through its exit code."""
 
     def __init__(
         self, command: list[str], settings: Mapping[str, object], listener: socket.socket | None = None

@@ -1,4 +1,7 @@
-"""Function for the first cell of a lesson. It returns the lesson's service in the same state on every machine."""
+"""Function for the first cell of a lesson.
+
+The function returns the lesson's service in the same state on every machine.
+"""
 
 from __future__ import annotations
 
@@ -127,8 +130,8 @@ def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
 
     Args:
         wanted: The requested folder, or None for the default folder.
-        solutions: Whether a copy contains the solutions. In a workshop, learners receive them when the instructor
-            unlocks them.
+        solutions: Whether a copy contains the solutions. In a workshop, learners receive the solutions when the
+            instructor unlocks them.
 
     Returns:
         The lessons folder of the working copy, or the folder to which the function copied the lessons. The function

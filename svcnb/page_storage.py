@@ -66,7 +66,7 @@ async def load() -> None:
 
 
 async def save() -> None:
-    """Copies all changes into the browser's storage."""
+    """Copies all changes of the states into the browser's storage."""
     global _saving  # noqa: PLW0603 - as above
     _saving = _saving or asyncio.Lock()
     async with _saving:
@@ -155,7 +155,7 @@ def erase(name: str | None = None) -> list[str]:
 
 
 def panel() -> VBox:
-    """Returns a panel that lists the states, with a download link for each state and a button that deletes them all."""
+    """Returns a panel with a list of the states, a download link for each state, and a button to delete all states."""
     import ipywidgets as widgets
 
     listed = widgets.HTML()

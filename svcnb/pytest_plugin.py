@@ -58,8 +58,8 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
     own = request.getfixturevalue("svc_emulator_settings")
     if not isinstance(own, dict):
         pytest.fail(
-            f"the fixture svc_emulator_settings returned a value of type {type(own).__name__}. It must return a dict"
-            ' with settings of the emulator, for example {"seed": "mine"}',
+            f"the fixture svc_emulator_settings returned a value of type {type(own).__name__}. The fixture must return "
+            'a dict with settings of the emulator, for example {"seed": "mine"}',
             pytrace=False,
         )
     settings: dict[str, Any] = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | own
@@ -86,7 +86,7 @@ def svc_emulator(request: pytest.FixtureRequest) -> Iterator[EmulatorControl]:
 def svc_account(request: pytest.FixtureRequest) -> Account:
     """A funded account in API mode, the same in every test.
 
-    With ``--svc-live``, it is the account of the configured key.
+    With ``--svc-live``, the fixture is the account of the configured key.
     """
     if _live(request):
         return _live_account()

@@ -31,7 +31,7 @@ _url_option = click.option(
 
 
 def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that passes an emulator handle to a command."""
+    """Decorator that adds ``--url`` and ``--profile`` to a command, and passes a handle of the chosen emulator."""
 
     @_url_option
     @profile_option

@@ -88,7 +88,7 @@ class KeyHash(click.ParamType[str]):
     name = "hash"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Returns the value if it is a hash."""
+        """Returns a hash without surrounding spaces, and rejects all other values."""
         from svcnb.protocol.wire.values import looks_like_hash
 
         if not looks_like_hash(value.strip()):

@@ -1,4 +1,4 @@
-"""Command ``svcnb account``."""
+"""Command ``svcnb account``, which creates, shows, converts and transfers accounts."""
 
 from __future__ import annotations
 

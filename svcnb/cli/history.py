@@ -1,4 +1,4 @@
-"""Command ``svcnb history``."""
+"""Command ``svcnb history``, which shows past runs and their cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svcnb.cli._output import CommandGroup, output_options, show
 if TYPE_CHECKING:
     from svcnb.toolkit.history import By
 
-_SINCE = "Include only runs from this period up to now, for example 12h or 7d."
+_SINCE = "Length of the period up to now, for example 12h or 7d. The command ignores earlier runs."
 
 
 def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
@@ -110,7 +110,7 @@ def merge(files: tuple[Path, ...], as_json: bool) -> None:
 @command.command("path")
 @output_options
 def path_(*, as_json: bool) -> None:
-    """Print the path of the record."""
+    """Print the path of the file that contains the record."""
     from svcnb.toolkit.history import History
 
     show({"file": str(History().path)}, as_json=as_json, text=str(History().path))

@@ -1,4 +1,4 @@
-"""Command ``svcnb keys``."""
+"""Command ``svcnb keys``, which manages usage keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb record``."""
+"""Command ``svcnb record``, which records the responses of a live service."""
 
 from __future__ import annotations
 

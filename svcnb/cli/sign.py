@@ -1,4 +1,4 @@
-"""Command ``svcnb sign``."""
+"""Command ``svcnb sign``, which signs the typed data of a ChainSecured flow."""
 
 from __future__ import annotations
 

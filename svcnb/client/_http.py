@@ -25,7 +25,7 @@ _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepali
 
 
 class _Clock:
-    """Estimate of the seconds by which the service's clock is ahead of this machine's, from ``Date`` headers."""
+    """Estimate of the seconds by which the service's clock is ahead of this machine's clock, from ``Date`` headers."""
 
     skew: float | None = None
 
@@ -89,7 +89,7 @@ class SyncTransport:
         return answer
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections, except the connections of the user's own client."""
         self._closing()
 
 
@@ -128,7 +128,7 @@ class AsyncTransport:
         return answer
 
     async def aclose(self) -> None:
-        """Closes the connections."""
+        """Closes the connections, except the connections of the user's own client."""
         if self._owner:
             await self._client.aclose()
 

@@ -243,7 +243,7 @@ class AsyncBatch(_Results):
         return self.resume().__await__()
 
     async def resume(self, *, retry_failed: bool = False) -> Self:
-        """See `Batch.resume`."""
+        """Asynchronous version of `Batch.resume`."""
         work = self._work
         work.begin(retry_failed=retry_failed)
         count = min(self._concurrency, len(work.todo))

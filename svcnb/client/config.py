@@ -1,6 +1,6 @@
 """Settings of a client, in order of precedence: argument, selected profile, environment, file.
 
-The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` writes it::
+The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` writes the file::
 
     base_url = "https://api.example.org"
     api_key = "..."                # allowed only if no other user can read the file: chmod 600
@@ -8,8 +8,8 @@ The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` 
     [profiles.test]                # selected by SVC_PROFILE or --profile
     base_url = "https://test.example.org"
 
-If the file contains both an address and a key, the client sends the key only to this address. If the client uses
-another address, it ignores the key in the file.
+If the file contains both an address and a key, the client sends the key only to this address. A client with another
+address ignores the key in the file.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Loads every setting from the first source that contains it: argument, selected profile, environment, file.
+    """Loads each setting from the first source that contains it: argument, selected profile, environment or file.
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.
@@ -153,7 +153,7 @@ def load(
         file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:
-        ConfigError: No address was found, or a setting is invalid. The hint contains the next step.
+        ConfigError: The address of the service is not set, or a setting is invalid. The hint contains the next step.
     """
     found = _found(base_url, file, os.environ if environment is None else environment)
     key = api_key if api_key is not None else found.get("api_key")
@@ -355,7 +355,8 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"the configuration file {path} is not valid TOML: {error}", hint="Correct the line in the message."
+            f"the configuration file {path} is not valid TOML: {error}",
+            hint="Correct the line that the message describes.",
         ) from error
     profiles = values.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):

@@ -223,7 +223,10 @@ class Recorder:
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Deletes the oldest runs beyond `KEPT_RECORDED_RUNS`, and the details of those beyond `KEPT_RECORDED_DETAILS`."""
+    """Deletes the oldest runs and ledger entries beyond `KEPT_RECORDED_RUNS`.
+
+    The function also deletes the parameters, responses and logs of the runs beyond `KEPT_RECORDED_DETAILS`.
+    """
     connection.execute("DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ?", (KEPT_RECORDED_RUNS,))
     connection.execute(
         "UPDATE runs SET params = NULL, response = NULL, logs = '' WHERE id <= (SELECT max(id) FROM runs) - ? "
@@ -269,7 +272,7 @@ def stored(value: Any) -> str:
     try:
         text = json.dumps(strip(value), ensure_ascii=False, separators=(",", ":"), default=str)
     except (ValueError, TypeError, RecursionError):
-        text = json.dumps("(not stored: it cannot be written as JSON)")
+        text = json.dumps("(not stored: the value cannot be written as JSON)")
     if len(text) <= MAX_RECORDED_CHARS:
         return text
     return json.dumps({"cut": text[: MAX_RECORDED_CHARS // 2], "characters": len(text)}, ensure_ascii=False)

@@ -66,7 +66,10 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
 def _with_explainer(
     refused: errors.ServiceError | errors.TransportError, config: Config, call: Call[Any]
 ) -> Flow[Exception]:
-    """Adds an explainer to the rejection of a management call. `svcnb.client.running` does the same for executions."""
+    """Adds an explainer to the rejection of a management call.
+
+    `svcnb.client.running` adds the explainer of executions.
+    """
     if isinstance(refused, errors.Forbidden) and config.api_key:
         from svcnb.client.call_refusal import RefusedCall, explain_call, explicable
 
@@ -258,7 +261,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns the seconds by which the service's clock is ahead of this machine's, or 0 without a ``Date`` header."""
+    """Returns the seconds by which the service is ahead of this machine's clock, or 0 without a ``Date`` header."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):

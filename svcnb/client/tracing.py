@@ -1,4 +1,4 @@
-"""Flow that reads the timeline of an execution from the emulator that ran it."""
+"""Flow that reads the timeline of an execution from the emulator that executed the action."""
 
 from __future__ import annotations
 

@@ -335,7 +335,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.update(self._access, trigger, **changes))
 
     def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events while the trigger was disabled do not start runs."""
+        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return self.update(trigger, enabled=True)
 
     def disable(self, trigger: TriggerRef) -> Trigger:

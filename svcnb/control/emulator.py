@@ -68,7 +68,7 @@ class EmulatorControl(Checked):
 
     @property
     def triggers_url(self) -> str:
-        """Address of the triggers service."""
+        """Address of the triggers service, the part before ``/api``."""
         return str(self._names.get("triggers_url", self.base_url))
 
     @property
@@ -109,7 +109,7 @@ class EmulatorControl(Checked):
     def async_client(self, **options: Any) -> AsyncClient:
         """Returns an asynchronous client of this emulator.
 
-        The arguments are those of `client`. The caller must close the client.
+        The arguments are the same as for `client`. The caller must close the client.
         """
         from svcnb.client import AsyncClient
 
@@ -118,7 +118,7 @@ class EmulatorControl(Checked):
     def close(self) -> None:
         """Closes the clients that `client` and `triggers` created.
 
-        The emulator keeps running; `Emulator.stop` stops it.
+        The emulator keeps running; `Emulator.stop` stops the emulator.
         """
         self._clients.close()
 

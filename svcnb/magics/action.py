@@ -103,7 +103,7 @@ def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, st
 
 
 def _check(asked: Namespace) -> None:
-    """Rejects options that would have no effect."""
+    """Raises an error for an invalid variable name, and for options that have no effect without another option."""
     if asked.variable and not asked.variable.isidentifier():
         raise InvalidArgument(
             f"invalid variable name {asked.variable!r}", hint=("Write %%action NAME, followed by the options.")

@@ -74,7 +74,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         return {"mode": self.state["mode"] or "no open account"}
 
     def session_changed(self, what: frozenset[str]) -> None:  # noqa: ARG002 - the panel shows every change
-        """Shows the open account."""
+        """Updates the panel after a change of the session."""
         self._show()
 
     def _show(self) -> None:
@@ -151,7 +151,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def use_browser_wallet(self) -> None:
-        """Requests a browser wallet, and uses it as the owner."""
+        """Asks the user to connect a browser wallet, and uses this wallet as the owner."""
         signer = BrowserSigner(self.session.host or self)
         self.channel.progress("Waiting for the wallet")
         await signer.connect()

@@ -56,7 +56,7 @@ class Panel(anywidget.AnyWidget):
     _session: Session | None = None
 
     def __init_subclass__(cls, *, bundle: str | None = None, **options: Any) -> None:
-        """Loads the browser side from ``svcnb/panels/static``."""
+        """Loads the JavaScript and the CSS of the panel from ``svcnb/panels/static``."""
         if bundle is not None:
             script = STATIC / f"{bundle}.js"
             if not bundle_exists(script):

@@ -35,7 +35,12 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
 
 
 async def do(resources: Any, edit: Edit) -> None:
-    """Performs one call of a client or an account."""
+    """Performs a change of permissions as a call of a client or of a ChainSecured account.
+
+    Args:
+        resources: The client or the account.
+        edit: The call.
+    """
     resource, _, verb = edit.verb.partition(".")
     await getattr(getattr(resources, resource), verb)(*edit.args, **edit.options)
 

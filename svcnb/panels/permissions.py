@@ -76,7 +76,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         super().__init__(client)
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Clears the displayed account if another account is open."""
+        """Discards the loaded ChainSecured account after another account was opened in the session."""
         if "account" in what and self._given_owner is None:
             self._owned = None
 
@@ -228,7 +228,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
 
 def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
-    """Returns the displayed form of a transaction before its signature."""
+    """Returns the values with which the panel shows a transaction before its signature."""
     return written(preview) | {"first_of_several": _is_several(edit)}
 
 

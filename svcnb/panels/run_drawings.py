@@ -13,7 +13,7 @@ from svcnb.client.frames import pandas
 from svcnb.toolkit.run_feed import SeenRun
 
 CODE: Final = "charts.run_timeline(runs), charts.latency(runs), charts.success_rate(runs), charts.spend(runs)"
-"""Python code that draws the same charts."""
+"""Python code that draws the same charts as `draw`, for the recorded steps of a panel."""
 
 
 def draw(runs: Sequence[SeenRun]) -> list[str]:

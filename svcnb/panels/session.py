@@ -99,7 +99,7 @@ class Session:
 
     @property
     def subject(self) -> str:
-        """Name of `resources` in the recorded Python."""
+        """Variable for `resources` in the recorded Python: ``svc``, or ``mine`` for a ChainSecured account."""
         return "svc" if self.account is None else "mine"
 
     def close_connections(self) -> None:
@@ -112,7 +112,7 @@ class Session:
     # --- the account --------------------------------------------------------------------------------------------
 
     def opened(self, key: Any, **state: str) -> None:
-        """Opens an account in API mode.
+        """Makes an account in API mode the open account of all panels.
 
         Args:
             key: Key of the account. None keeps the key of the client.
@@ -124,7 +124,7 @@ class Session:
         self._switch(None, {**CLOSED, "mode": "api", **state})
 
     def opened_on_chain(self, account: AsyncChainSecuredAccount, **state: str) -> None:
-        """Opens a ChainSecured account."""
+        """Makes a ChainSecured account the open account of all panels."""
         self._switch(account, {**CLOSED, "mode": "chain", **state})
 
     def closed(self) -> None:
@@ -182,7 +182,7 @@ class Session:
         return self.service
 
     def granted(self) -> None:
-        """Records that a permission has just changed."""
+        """Stores the time of a change of permissions, for `until_effective`."""
         self._granted_at = time.monotonic()
 
     @property

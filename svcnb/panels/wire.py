@@ -79,7 +79,7 @@ def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
 
 
 def failure(error: BaseException) -> dict[str, Any]:
-    """Returns the displayed form of an error.
+    """Returns an error as the object that the browser shows.
 
     The messages of this package's errors contain no secrets. The function masks secrets in other messages.
     """

@@ -96,7 +96,12 @@ class Cron:
         return float("inf") if tick is None else tick.timestamp()
 
     def preview(self, after: float, count: int = 10) -> list[datetime]:
-        """Returns the next ticks, ten by default."""
+        """Returns the next times when the schedule fires.
+
+        Args:
+            after: Unix seconds. The first returned time is after this time.
+            count: Maximum number of times. A schedule that stops firing returns fewer times.
+        """
         return [tick for tick, _ in zip(self.ticks(after), range(count), strict=False)]
 
     @property

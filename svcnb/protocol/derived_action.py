@@ -145,7 +145,13 @@ def _json(value: Any) -> str:
 
 
 def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
-    """Rejects values that JavaScript would interpret differently."""
+    """Raises an error for a value that JavaScript cannot represent exactly.
+
+    Args:
+        value: Value to check, with all values inside it.
+        where: Path of the value, for the error message.
+        inside: Ids of the lists and dictionaries that contain the value.
+    """
     if not isinstance(value, (dict, list, tuple)):
         _check_plain(value, where)
         return

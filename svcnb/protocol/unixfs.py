@@ -151,7 +151,7 @@ class Tree:
         self.file_bytes = 0
 
     def add(self, nodes: Iterable[Node]) -> None:
-        """Adds the next leaves."""
+        """Adds the next leaves of the file, in order."""
         for node in nodes:
             self.file_bytes += node[1]
             self._add(node, 0)

@@ -248,7 +248,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.update(self._access, trigger, **changes))
 
     async def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events while the trigger was disabled do not start runs."""
+        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return await self.update(trigger, enabled=True)
 
     async def disable(self, trigger: TriggerRef) -> Trigger:

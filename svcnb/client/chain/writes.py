@@ -43,7 +43,7 @@ _KNOWN: Final = ("already known", "already imported")
 """Phrases that nodes use in messages about a transaction that is already pending."""
 
 View = Callable[[str, bytes], Flow[bytes]]
-"""Function that takes an address and call data, calls the contract without a transaction, and returns the result."""
+"""Function that receives an address and call data, calls the contract without a transaction, and returns the result."""
 
 
 @runtime_checkable

@@ -163,7 +163,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(permissions(self._account, until_block))
 
     def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Compares the permissions after one block with those after another block, and returns the differences.
+        """Compares the permissions after two blocks, and returns the differences.
 
         Args:
             first: Number of the earlier block.

@@ -41,7 +41,7 @@ VALID: Final = bytes.fromhex("1626ba7e")
 
 
 def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
-    """Creates an account that a wallet owns."""
+    """Creates an account that a wallet owns, with one transaction."""
     if not name.strip():
         raise InvalidArgument(
             "the account name is empty", hint='Pass a name: svc.chain_secured.create(owner, "treasury").'

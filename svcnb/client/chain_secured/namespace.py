@@ -214,7 +214,7 @@ class ChainSecured(Namespace):
     def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
         """Sends a signed envelope to the endpoint of its flow. The method does not register anything on chain.
 
-        A new wallet or key is not part of any account until a transaction registers it on chain.
+        A new wallet or key is not part of any account until a transaction registers the object on chain.
         ``mine.wallets.create`` and ``mine.usage_keys.create`` perform both steps.
 
         Args:

@@ -185,7 +185,7 @@ class PendingFolder:
         return record
 
     def delete(self, record: PendingMint) -> None:
-        """Deletes a record."""
+        """Deletes a record, and the copies of its earlier versions."""
         path = self._path(record.id)
         # Copies of earlier versions of the record contain the same secret, so they are deleted as well.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
@@ -200,7 +200,7 @@ class PendingFolder:
         return self.folder / f"{identity}.pending"
 
     def _read(self, path: Path) -> PendingMint | None:
-        """Returns a record, or None if it no longer exists, for example because another process completed the mint."""
+        """Returns a record, or None if another process has completed the mint or deleted the record."""
         try:
             _require_private(path)
             sealed = read_file(path)
@@ -215,7 +215,9 @@ class PendingFolder:
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:
-            raise ConfigError(str(error), hint="Finish the mint with the version of svcnb in the message.") from None
+            raise ConfigError(
+                str(error), hint="Finish the mint with the version of svcnb that the message describes."
+            ) from None
         except (OSError, ValueError) as error:
             raise self._unreadable(path, error) from None
 

@@ -89,7 +89,7 @@ class OnChainWallets(OnChainResource):
 
 
 class OnChainUsageKeys(OnChainResource):
-    """Usage keys, which can run actions over HTTP as in API mode."""
+    """Usage keys of the account. They can run actions over HTTP, as in API mode."""
 
     def create(
         self,
@@ -107,7 +107,7 @@ class OnChainUsageKeys(OnChainResource):
         form: HashForm = "bytes",
         verify: float | None = 30.0,
     ) -> UsageKey:
-        """Requests a new key from the service, then registers its wallet and sets the key on chain.
+        """Requests a new key from the service, then registers the key's wallet and the key on chain.
 
         The method sends two transactions. Until all steps are complete, the client keeps a local record with the
         secret. `OnChainWallets.create` describes this record.
@@ -126,15 +126,15 @@ class OnChainUsageKeys(OnChainResource):
             form: Form of the key that determines the on-chain hash: ``bytes`` for its 32 bytes, as in the
                 specification, or ``text``, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
-                small action. The check costs one cent if the key can execute in all groups. Otherwise, it is free.
+                small action. The check is free, unless the key can execute in all groups (one cent).
 
         Returns:
             The key with its secret. The service never shows the secret again.
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record then keeps
-                the key. Or the service did not find the key (``NotResolved``). The secret of the key is then lost.
+            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record contains
+                the key. ``NotResolved`` means that the service did not find the key. The secret is then lost.
         """
         return self._do(
             key_flows.create(
@@ -157,7 +157,7 @@ class OnChainUsageKeys(OnChainResource):
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
         """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
 
-        The check costs one cent if the key can execute in all groups. Otherwise, it is free.
+        The check is free, unless the key can execute in all groups. The check then costs one cent.
 
         Args:
             key: The key that `create` returned, or its text.
@@ -383,7 +383,7 @@ class OnChainActions(OnChainResource):
         return self._do(flows.update_action(self._account, action, name, description))
 
     def delete(self, action: ActionRef) -> Receipt:
-        """Deletes an action's registration and removes it from every group of the account."""
+        """Deletes an action's registration and removes the action from every group of the account."""
         return self._do(flows.delete(self._account, action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:

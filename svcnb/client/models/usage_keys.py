@@ -70,7 +70,8 @@ class UsageKey(Model):
     expiration: int | None = None
     """Time in Unix seconds after which the key can no longer run actions. 0 means that the key never expires.
 
-    None means that the expiration is unknown. In API mode, the results of ``create`` and ``update`` do not contain it.
+    None means that the expiration is unknown. In API mode, the results of ``create`` and ``update`` do not contain this
+    value.
     """
 
     usage_api_key: Secret | None = None

@@ -11,7 +11,7 @@ from svcnb.client.references import is_name
 
 
 def create(name: str, description: str, email: str | None) -> Flow[Account]:
-    """Creates an account."""
+    """Creates an account in API mode, and returns the account with its key."""
     if not is_name(name):
         raise InvalidArgument("the account name is empty", hint='Pass a name: svc.accounts.create("treasury").')
     body: dict[str, Any] = {"account_name": name, "account_description": description}

@@ -86,7 +86,7 @@ def update(
 
 
 def delete(group: GroupRef) -> Flow[None]:
-    """Deletes a group."""
+    """Deletes a group, so that keys can no longer execute in the group."""
     number = group_id(group)
     return ask(
         Call(
@@ -108,12 +108,12 @@ def page(number: int, size: int = PAGE_SIZE) -> Call[list[Group]]:
 
 
 def listing() -> Flow[Listing[Group]]:
-    """Reads all groups."""
+    """Reads all groups of the account."""
     return every(page, "groups", Group)
 
 
 def get(group: GroupRef) -> Flow[Group]:
-    """Reads one group."""
+    """Reads one group of the account."""
     number = group_id(group)
     return find(
         page, lambda item: item.id == number, absent(f"group {number}", "To list the groups, call svc.groups.list().")
@@ -121,7 +121,7 @@ def get(group: GroupRef) -> Flow[Group]:
 
 
 def contents(group: GroupRef) -> Flow[GroupContents]:
-    """Reads the contents of a group."""
+    """Reads the actions and the wallets that a group permits."""
     number = group_id(group)
     actions = yield from action_calls.listing(number)
     wallets = yield from wallet_calls.listing(number)

@@ -71,7 +71,7 @@ class ServiceAccess:
     def call(
         self, method: Any, path: str, parse: Callable[[Any, Answer], T], body: object = None, **more: Any
     ) -> Call[T]:
-        """Returns a call to the service."""
+        """Returns a call to the triggers service, with the token in a header."""
         headers = {"Authorization": f"Bearer {self.token.reveal()}"}
         return Call(method, path, parse, body, base=self.url, key=False, headers=headers, **more)
 
@@ -117,13 +117,13 @@ def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
 
 
 def tokens(access: ServiceAccess) -> Flow[Listing[TriggerToken]]:
-    """Reads the user's tokens."""
+    """Reads the user's tokens, newest first, without their secrets."""
     items = yield from ask(access.call("GET", "/api/tokens", models(TriggerToken), timeout_class="read"))
     return Listing(items, of="tokens", kind=TriggerToken)
 
 
 def revoke(access: ServiceAccess, token: TriggerToken | str | None) -> Flow[None]:
-    """Revokes one token, or all tokens."""
+    """Revokes one token permanently, or all of the user's tokens if ``token`` is None."""
     path = "/api/tokens" if token is None else f"/api/tokens/{_id(token)}"
     return ask(access.call("DELETE", path, nothing, repeatable=True))
 
@@ -132,7 +132,7 @@ def revoke(access: ServiceAccess, token: TriggerToken | str | None) -> Flow[None
 
 
 def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Flow[Trigger]:
-    """Creates a trigger."""
+    """Creates a trigger of any kind."""
     body = body_of(action, usage_key, kind, **members)
     return ask(
         access.call(
@@ -175,7 +175,7 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
 
 
 def listing(access: ServiceAccess) -> Flow[Listing[Trigger]]:
-    """Reads all triggers."""
+    """Reads all triggers of the user, newest first."""
     items = yield from ask(access.call("GET", "/api/triggers", models(Trigger), timeout_class="read"))
     return Listing(items, of="triggers", kind=Trigger)
 
@@ -332,7 +332,7 @@ def _key_text(key: object) -> str:
     text = value.reveal() if isinstance(value, Secret) else value
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument(
-            "a trigger requires a usage key with its secret",
+            f"a trigger requires a usage key with its secret, got {type(key).__name__} without a secret",
             hint=(
                 "Pass the object that svc.usage_keys.create returned, or call triggers.create_for(svc, ...), "
                 "which creates a key."

@@ -36,7 +36,7 @@ class UsageKeys(Resource):
         can_delete_groups: bool = False,
         can_create_pkps: bool = False,
     ) -> UsageKey:
-        """Creates a usage key, and returns it with its secret. This call costs one cent.
+        """Creates a usage key, and returns the key with its secret. This call costs one cent.
 
         The service never shows the secret again. The client does not retry a request that may have arrived. A new key
         takes effect after a few seconds. ``run(..., until_effective=60)`` waits until then.

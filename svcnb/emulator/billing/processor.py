@@ -1,4 +1,4 @@
-"""Local payment processor, which simulates payments and credits them to accounts. The processor moves no real money."""
+"""Local payment processor, which simulates payments and adds their amounts to accounts. No real money moves."""
 
 from __future__ import annotations
 

@@ -64,9 +64,9 @@ class _Pending:
 
 
 class StreamConnection:
-    """Connection over a Unix socket or the pipes of a process. It supports overlapping requests.
+    """Connection over a Unix socket or the pipes of a process, which supports overlapping requests.
 
-    The connection writes and reads large messages in parts, so that they do not block the event loop.
+    The connection writes and reads large messages in parts, so that large messages do not block the event loop.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

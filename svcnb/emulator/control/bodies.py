@@ -58,7 +58,9 @@ class FaultRequest(_Body):
         None,
         ge=1,
         le=10**9,
-        description=("Number of calls that the fault affects. By default, it affects all calls until its deletion."),
+        description=(
+            "Number of calls that the fault affects. By default, the fault affects all calls until its deletion."
+        ),
     )
 
 

@@ -189,7 +189,7 @@ class Network:
     ) -> tuple[bytes | bytearray, tuple[Callable[[], None], ...]]:
         """Returns the body, and functions that release its memory budget.
 
-        Before the method reads the rest of a large body, it waits for free budget.
+        For a large body, the method waits for free budget before it reads the rest of the body.
         """
         data = bytearray()
         held: tuple[Callable[[], None], ...] = ()

@@ -122,7 +122,9 @@ def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
             if given
             else f"a user other than {DEFAULT_EMAIL} needs the control token to sign in"
         )
-        raise Refused(401, "unauthorized", f"{message}: enter the control_token from the emulator's ready line")
+        raise Refused(
+            401, "unauthorized", f"{message}: enter the control_token that the emulator printed when it started"
+        )
 
 
 def _target(challenge: str) -> str:

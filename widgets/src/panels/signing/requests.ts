@@ -130,9 +130,11 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       "Transaction to confirm",
       [
         h("p", {}, h("strong", {}, `This transaction will ${told.what}.`)),
-        told.known
-          ? null
-          : h("p", { class: "svcnb-warn" }, "The panel cannot decode the call. Send it only if you know its effect."),
+        told.known ? null : h(
+          "p",
+          { class: "svcnb-warn" },
+          "The panel cannot decode the call. Send it only if you understand its effect.",
+        ),
         h(
           "table",
           {},
