@@ -92,7 +92,9 @@ def _parsed(params: str) -> object:
         text = read_text(params[1:]) if params.startswith("@") else params
         return parse(text)
     except OSError as error:
-        raise click.BadParameter(f"{params[1:]} cannot be read: {error.strerror}", param_hint="--params") from None
+        raise click.BadParameter(
+            f"{params[1:]} cannot be read ({error.strerror}): pass @ and the path of a JSON file", param_hint="--params"
+        ) from None
     except ValueError as error:
         raise click.BadParameter(
             f"invalid JSON ({error}). Write, for example, '{{\"n\": 1}}'.", param_hint="--params"

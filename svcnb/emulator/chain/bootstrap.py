@@ -58,7 +58,7 @@ class EarlyNode:
         """
         task, self._task = self._task, None
         if task is None:
-            raise LookupError("an earlier call of take or stop has already received this chain node")
+            raise LookupError("the caller has already used or stopped this chain node")
         return await task
 
     async def stop(self) -> None:

@@ -1,6 +1,6 @@
 """Packages that actions import, from a folder on this machine (docs/service/runtime.md#imports).
 
-The service downloads pinned ES modules from a public CDN for npm packages. The emulator reads them from a folder
+The service downloads pinned ES modules from a public CDN for npm packages. The emulator reads the modules from a folder
 instead, so that lessons and tests work without internet access:
 
 ```

@@ -141,7 +141,7 @@ class PageIsolate:
             if data == READY:
                 self._ready.set_result(None)
             else:
-                self._ready.set_exception(StartFailed(f"the first message is {data[:64]!r}, not {READY!r}"))
+                self._ready.set_exception(StartFailed(f"expected the ready message {READY!r}, got {data[:64]!r}"))
         elif self._held is not None:
             self._held.append(data)
         elif self._on_data is not None:

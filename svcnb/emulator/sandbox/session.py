@@ -59,7 +59,7 @@ class Session:
         limits: Limits of the run.
         trace: Timeline that records the events.
         busy_ms: Processor time in milliseconds after which the isolate stops the run, so that another engine can repeat
-            it. 0 means no limit.
+            the run. 0 means no limit.
         grace_s: Seconds after the deadline in which the isolate can still end the run normally.
         alone: Whether the isolate executes only this run, so that its peak memory belongs to this run.
     """
