@@ -45,7 +45,7 @@ class Creation(NamedTuple):
 
 
 class Artifact:
-    """Compiled contracts."""
+    """Creation code of the contracts, from ``contracts/artifact.json``."""
 
     def __init__(self) -> None:
         content = json.loads(ARTIFACT.read_text("utf-8"))
