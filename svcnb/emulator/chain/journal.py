@@ -161,7 +161,7 @@ def genesis_text(connection: Connection, proposed: str) -> str:
 
 
 def may_write(connection: Connection) -> bool:
-    """Acquires the lease on the journal if it is free, and returns whether this server now has the lease.
+    """Acquires the lease on the journal if the lease is free, and returns whether this server now has the lease.
 
     If several servers share a database, only the server with the lease can write the journal.
     """

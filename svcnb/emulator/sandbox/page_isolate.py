@@ -85,7 +85,7 @@ class PageIsolate:
         self.write(job)
 
     def write(self, data: bytes | bytearray) -> None:
-        """Sends bytes. Discards them if the worker has stopped."""
+        """Sends bytes, or discards the bytes if the worker has stopped."""
         if self._worker is not None:
             from pyodide.ffi import to_js
 
