@@ -134,7 +134,7 @@ class _Holds:
         return was_active
 
     def all(self) -> dict[str, int]:
-        """Returns the reserved cents by account."""
+        """Returns the reserved cents of all accounts, by billing wallet."""
         with self._lock:
             return dict(self._held)
 

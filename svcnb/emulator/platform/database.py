@@ -122,7 +122,7 @@ class Connection(ABC):
         return answered
 
     def insert(self, table: str, /, **values: Any) -> None:
-        """Inserts a row."""
+        """Inserts a row with one value per named column."""
         self._execute(inserting(table, values), values)
 
     # --- transactions -------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ class StateFolder:
         return f"sqlite:///{(self.path / DATABASE).absolute()}"
 
     def release(self) -> None:
-        """Releases the lock of the folder."""
+        """Releases the lock, so that another emulator can use the folder."""
         self._lock.close()
 
 

@@ -95,7 +95,7 @@ class Network:
         return self._held.held
 
     async def close(self) -> None:
-        """Closes all connections."""
+        """Closes all connections. A later request opens new connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
