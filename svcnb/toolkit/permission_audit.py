@@ -1,4 +1,4 @@
-"""Audit of an account's usage keys and groups, with findings about permissions that may be too broad.
+"""Audit of an account's usage keys and groups, with findings about permissions that can be too broad.
 
 Source: docs/service/index.md#derived-actions, docs/service/index.md#what-the-service-does,
     docs/service/resources.md#usage-key, docs/service/permissions.md#permission-of-each-endpoint,

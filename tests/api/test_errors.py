@@ -156,7 +156,7 @@ def test_small_payments_are_refused_with_a_json_string(account):
 
 
 def test_no_response_is_html_and_no_malformed_request_causes_a_crash(wire):
-    """Sends raw bytes that no client library would send."""
+    """Checks the responses to raw bytes that no client library sends."""
     address = urlsplit(wire.base_url)
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=300)
     try:
@@ -204,7 +204,7 @@ def test_bytes_that_are_not_a_request_also_receive_json(wire, sent):
 
 
 def test_a_compressed_body_is_rejected_with_its_content_encoding(account):
-    """An error about invalid JSON would not help a user whose library compressed the body."""
+    """An error about invalid JSON does not help a user whose library compressed the body."""
     content = gzip.compress(b'{"group_name": "n"}')
     answer = account.wire.call("POST", "add_group", account.key, content=content, headers={"Content-Encoding": "gzip"})
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
@@ -217,7 +217,7 @@ def test_a_compressed_body_is_rejected_with_its_content_encoding(account):
 
 @pytest.mark.parametrize("length", [40_000, 100_000, 1_000_000])
 def test_a_name_too_long_for_a_transaction_is_400_with_the_fix(account, length):
-    """The status is not 503, because another attempt would also fail."""
+    """The status is not 503, because another attempt also fails."""
     before = account.credit()
     answer = account.post("add_group", {"group_name": "n" * length})
     assert answer.status_code == 400

@@ -47,7 +47,7 @@ CASES: dict[str, tuple[str, Build]] = {}
 
 
 def broken(missing: str) -> Callable[[Build], Build]:
-    """Registers a set-up under the name of its function, together with its missing link."""
+    """Registers a set-up under the name of its function, together with its missing permission."""
 
     def register(build: Build) -> Build:
         CASES[build.__name__] = (missing, build)

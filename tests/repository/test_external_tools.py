@@ -111,7 +111,7 @@ def test_a_downloaded_tool_is_not_downloaded_again(cache: Path, monkeypatch: pyt
     tools.anvil_path().parent.mkdir(parents=True)
     tools.anvil_path().write_bytes(b"the node")
     monkeypatch.setattr(fetch, "ANVIL_SHA256", {fetch.platform_name(): hashlib.sha256(b"the node").hexdigest()})
-    monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))  # a download would fail
+    monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))  # with this setting, a download fails
     said: list[str] = []
     assert fetch.fetch_anvil(said.append) == tools.anvil_path()
     assert "is already installed" in said[0]

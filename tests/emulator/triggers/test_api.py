@@ -601,7 +601,7 @@ async def test_a_run_may_take_longer_than_half_a_minute(make_door):
 
 @pytest.mark.asyncio(loop_scope="function")
 async def test_a_run_that_can_still_be_running_is_not_repeated(make_door):
-    """The other service continues after the timeout. A second attempt would run the action twice at the same time."""
+    """The other service continues after the timeout. A second attempt then runs the action twice at the same time."""
     calls = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

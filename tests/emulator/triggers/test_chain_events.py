@@ -292,7 +292,7 @@ async def test_marks_that_do_not_fit_the_event_are_refused(door, anvil, indexed)
 
 
 async def test_a_member_that_config_does_not_have_is_refused(door, anvil):
-    """If the service ignored a misspelt filter, every event would start a run."""
+    """The service must not ignore a misspelt filter, because every event then starts a run."""
     given = {
         "name": "t",
         "kind": "chain_event",
