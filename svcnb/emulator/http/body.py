@@ -129,7 +129,7 @@ async def read_json(data: bytes) -> Any:
 def read_json_now(data: bytes) -> Any:
     """Parses JSON like `read_json`, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
-        raise ValueError(f"it contains more than {MAX_JSON_VALUES} values")
+        raise ValueError(f"the text contains more than {MAX_JSON_VALUES} values")
     value = from_json(data, allow_inf_nan=False)
     # Python parses 1e999 as infinity, which JSON cannot represent.
     if _may_overflow(data) and not _is_finite(value):
