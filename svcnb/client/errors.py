@@ -291,8 +291,8 @@ class Forbidden(ServiceError, Explicable):
     """The key is valid, but has no permission for the call (403)."""
 
     default_hint = (
-        "Use the account key, or a usage key with this permission: error.explain() names the permission "
-        "and the call that grants it."
+        "Call error.explain(), which names the cause and the call that fixes it. A usage key can lack the permission, "
+        "or have expired. In ChainSecured mode, only the owner can change the account: svc.chain_secured.open(owner)."
     )
 
 
@@ -354,6 +354,12 @@ EXECUTION_HINT: Final = (
     "run(..., until_effective=60)."
 )
 """Hint for a forbidden execution. Forbidden management calls have another hint."""
+
+EXPIRED_HINT: Final = (
+    "Use another key, or renew this key with the account key: svc.usage_keys.update(key). In ChainSecured mode, the "
+    "owner renews the key: mine.usage_keys.update(key, expires_in='365d')."
+)
+"""Hint for an execution with an expired key."""
 
 APPROVAL_HINT: Final = (
     "Get the token approved: triggers.authorize(). A revoked token cannot be approved, so create a new token in that "
