@@ -1,4 +1,4 @@
-"""Configuration of tests and lessons: they use this working copy, no personal settings, and several processes."""
+"""Configuration of pytest. Tests and lessons use this working copy, several processes, and no personal settings."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.warm_kernels import WarmKernels
 
 _SCRATCH = tempfile.TemporaryDirectory(prefix="svcnb-tests-")
 
-# Most worker processes of a run. Each holds an emulator, a chain and an engine of its own, 400 MB together.
+# Maximum number of worker processes. Each process starts an emulator, a chain and an engine, which need 400 MB.
 MOST_WORKERS = 4
 
-# Where external tools are cached depends on the machine; every other setting would change results.
+# The folders of external tools depend on the machine. All other settings can change the results of tests.
 KEPT = {"SVC_ANVIL", "SVC_CACHE", "SVC_DENO"}
 # Most tests run one action at a time, and many run none.
 SET = {"SVC_HISTORY": "off", "SVC_ACTION_SPARES": "1"}
-# What the tests themselves read: how much of the parts that are run by name, and what they are given.
+# Variables that tests read, for example the number of examples and the paths of additional data.
 KEPT_PREFIXES = (
     "SVC_ADVISORIES", "SVC_BENCH_", "SVC_CANARY_", "SVC_CHART", "SVC_FAULT_", "SVC_FUZZ_", "SVC_GAS_", "SVC_HOSTILE_",
     "SVC_MALFORMED", "SVC_MAP_", "SVC_MODEL_", "SVC_SHOTS", "SVC_SITE", "SVC_SOAK_", "SVC_WALK_", "SVC_WHOLE",
@@ -36,16 +36,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--live",
         action="store_true",
-        help="Keep the environment, and run lessons on the service of SVC_BASE_URL. Costs real credit.",
+        help="Do not clear the environment, and run lessons on the service at SVC_BASE_URL. This costs real credit.",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Clears the environment before anything is collected or started."""
+    """Clears the environment before pytest collects tests or starts processes."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A shell starts its background work so, and every process of ours that a test interrupts would inherit it.
+        # A shell ignores SIGINT in background processes. Processes that the tests start would inherit this setting, and
+        # the tests could not interrupt these processes.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Tests start hundreds of programs, each of which would compile the package again.
+    # Without bytecode, each of the hundreds of programs that the tests start would compile the package again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if config.getoption("--live"):
         os.environ["SVC_LESSONS"] = "live"  # the option is the confirmation
@@ -53,26 +54,30 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("SVC_") and name not in KEPT]:
         if not name.startswith(KEPT_PREFIXES):
             del os.environ[name]
-    os.environ.pop("PYTEST_ADDOPTS", None)  # meant for this run, not for those that tests and lessons start
+    # These options are for this run, not for the runs of pytest that tests and lessons start.
+    os.environ.pop("PYTEST_ADDOPTS", None)
     os.environ["SVCNB_CONFIG"] = os.devnull
     os.environ |= SET
-    os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # glibc would create a heap for each of the first threads
-    # Records of mints under way are kept where they end with the run.
+    os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # by default, glibc creates a heap for each of the first threads
+    # This folder exists only during the run, so no records of unfinished mints remain.
     os.environ["SVCNB_PENDING"] = str(Path(_SCRATCH.name) / "pending")
-    # Kernels of lessons and commands under test run this working copy, wherever they are started.
+    # Kernels of lessons and tested commands use this working copy in every folder.
     paths = [str(Path(__file__).resolve().parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Runs folders in one process for each core, and single files in this process, where they start at once."""
+    """Returns the number of worker processes: one for each core for a folder, and none for single files.
+
+    Without worker processes, the tests start immediately in this process.
+    """
     if not any(Path(argument.partition("::")[0]).is_dir() for argument in config.args):
         return 0
     return min(os.cpu_count() or 1, MOST_WORKERS)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps the cells of a notebook together and in their order, also where tests are shuffled."""
+    """Sorts the cells of each notebook, and puts them next to each other, even if pytest runs tests in random order."""
     notebooks: dict[Path, list[Any]] = {}
     for item in items:
         if item.path.suffix == ".ipynb":
@@ -84,7 +89,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif item is notebooks[item.path][0]:
             cells = sorted(notebooks[item.path], key=lambda cell: cell.cell_num)
             for cell in cells:
-                cell.output_timeout = 600  # seconds; nbval gives up after five by itself
+                cell.output_timeout = 600  # seconds; the default of nbval is five
             ordered += cells
     items[:] = ordered
 
@@ -93,7 +98,7 @@ _warm_kernels = pytest.StashKey["WarmKernels"]()
 
 
 def _kernels(config: pytest.Config) -> WarmKernels:
-    """Starts the process that makes warm kernels: one for all worker processes."""
+    """Returns the process that prepares kernels for all worker processes, and starts this process if necessary."""
     if (kernels := config.stash.get(_warm_kernels, None)) is None:
         folder = Path(_SCRATCH.name) / "warm"
         folder.mkdir()
@@ -103,13 +108,13 @@ def _kernels(config: pytest.Config) -> WarmKernels:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tells a worker process where it gets kernels."""
+    """Passes the folder of the prepared kernels to a worker process."""
     if sys.platform == "linux":
         node.workerinput["warm_kernels"] = str(_kernels(node.config).folder)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Lets notebooks start their kernels from a process that is warm; see `tests/warm_kernels.py`."""
+    """Configures notebooks to use prepared kernels. See `tests/warm_kernels.py`."""
     config = session.config
     chosen = config.option.nbval_kernel_name or config.option.nbval_current_env or config.option.collectonly
     if sys.platform == "linux" and not chosen and any(item.path.suffix == ".ipynb" for item in session.items):
@@ -121,10 +126,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _use_sockets_without_ports(folder: Path) -> None:
-    """Connects nbval to its kernels by Unix sockets.
+    """Connects nbval to its kernels with Unix sockets.
 
-    Jupyter chooses free TCP ports and closes them again, and the kernel opens them later. Between the two, another
-    program that a test starts can take one. The kernel then ends.
+    Jupyter finds free TCP ports, and the kernel opens these ports later. In the time between these two steps, another
+    program can open one of the ports. The kernel then ends.
     """
     from jupyter_client.manager import KernelManager
     from nbval import kernel
@@ -138,7 +143,7 @@ def _use_sockets_without_ports(folder: Path) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Leaves nothing behind."""
+    """Stops the process that prepares kernels, and deletes the temporary folder."""
     if (warm := config.stash.get(_warm_kernels, None)) is not None:
         warm.stop()
     _SCRATCH.cleanup()

@@ -1,7 +1,8 @@
 """Generates the asynchronous classes of the client from the synchronous ones: `poe asynchronous`.
 
-A method that performs a flow, or calls such a method of its class, becomes a coroutine function. With ``--check``, the
-script writes nothing, and exits with 1 if a file differs from the generated text.
+A flow is a generator that yields the requests of one operation. A method that performs a flow, or calls such a method
+of its class, becomes a coroutine function. With ``--check``, the script writes nothing, and exits with 1 if a file
+differs from the generated text.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SOURCES: dict[str, dict[str, list[str]]] = {
     "chain_secured": {"svcnb.client.chain_secured.namespace": ["ChainSecured"]},
     "triggers": {"svcnb.client.triggers": ["TriggersClient"]},
 }  # fmt: skip
-# Written by hand, because their two versions wait and keep connections in different ways.
+# Pairs that are not generated, because their synchronous and asynchronous versions wait and connect in different ways.
 OTHERS = {
     ("svcnb.client.client", "Client"): ("svcnb.client.async_client", "AsyncClient"),
     ("svcnb.client.resources.base", "Resource"): ("svcnb.client.resources.base", "AsyncResource"),

@@ -1,7 +1,8 @@
 """Checks the contracts with Slither: ``pip install slither-analyzer``, then ``python .ci/contracts.py``.
 
-Exits with 1 if Slither finds a problem of a kind that `docs/contract.md` does not explain. The compiler is the one that
-`svcnb fetch --compiler` downloads. Slither can only call a compiler that is a program, so this script also acts as one.
+Exits with 1 if Slither finds a problem of a kind that `docs/contract.md` does not explain. The script uses the compiler
+that `svcnb fetch --compiler` downloads. Slither can only run a compiler that is an executable file, but this compiler
+is a JavaScript package. Therefore, Slither calls this script, which passes the request to the compiler.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ JUDGED: Final = frozenset(
 
 
 def answer_as_compiler() -> None:
-    """Reads standard JSON, and prints syntax trees and interfaces. Omits the code, which takes most of the time."""
+    """Reads a request in Solidity's standard JSON format, and prints the syntax trees and ABIs of the contracts.
+
+    The function omits the bytecode, because its generation takes most of the time.
+    """
     if "--version" in sys.argv:
         sys.stdout.write(f"solc, the solidity compiler commandline interface\nVersion: {tools.SOLC_VERSION}+commit.0\n")
         return

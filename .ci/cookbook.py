@@ -4,8 +4,9 @@
 generated files, because tests compare them.
 
 ``notebook.md`` in a recipe's folder contains the notebook's text. Fenced blocks of Python are its code cells. An empty
-block ``action NAME`` becomes a cell with ``action.js``. The script replaces ``<!-- README -->`` with the beginning of
-the README, ``<!-- README: Heading -->`` with a section of it, and ``<!-- file: NAME -->`` with a file.
+block ``action NAME`` becomes a cell with ``action.js``. The script replaces ``<!-- README -->`` with the text before
+the README's first section, ``<!-- README: Heading -->`` with a section of the README, and ``<!-- file: NAME -->`` with
+a file.
 """
 
 from __future__ import annotations

@@ -71,7 +71,8 @@ def findings() -> list[str]:
         if found.name not in USED
     ]
     return lines + [
-        f"{name} is used or gone: delete it from USED" for name in USED.keys() - {each.name for each in unused}
+        f"{name} is used or no longer exists: delete the name from USED"
+        for name in USED.keys() - {each.name for each in unused}
     ]
 
 

@@ -1,6 +1,7 @@
 """Generates `svcnb/emulator_settings.py`: the emulator's settings as typed keyword arguments of `svcnb.Emulator`.
 
-The source is the emulator's own table. With ``--check``, the script writes nothing and fails if the file differs.
+The source is the class `svcnb.emulator.settings.Settings`. With ``--check``, the script writes nothing, and exits with
+1 if the file differs from the generated text.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Literal, TypedDict
 
 
 class EmulatorSettings(TypedDict, total=False):
-    """Keyword arguments of `svcnb.Emulator`. ``svcnb emulator --help`` lists them with their defaults."""
+    """Keyword arguments of `svcnb.Emulator`. ``svcnb emulator --help`` lists the settings with their defaults."""
 '''
 
 

@@ -33,7 +33,7 @@ _SHOWN_ATTRIBUTES = frozenset({"alt", "aria-label", "placeholder", "title"})
 
 
 class Text(NamedTuple):
-    """A piece of text.
+    """Text in a file, for example a docstring, a comment or a notebook cell.
 
     Attributes:
         kind: ``docs``, ``notebooks``, ``docstrings`` (also of attributes), ``comments`` or ``strings``.
@@ -140,7 +140,7 @@ def _typescript(path: Path, content: str) -> Iterator[Text]:
 
 
 def _template(content: str, at: int) -> tuple[str, int]:
-    """Returns the text of a template string with ``{}`` for its values, and the place after it."""
+    """Returns the text of a template string with ``{}`` for its values, and the position after the template string."""
     parts, depth = [], 0
     while at < len(content) and (depth or content[at] != "`"):
         if depth and content[at] == "`":  # a template inside a value

@@ -114,7 +114,9 @@ def _by_file(sources: list[Text], kind: str) -> dict[Path, list[Text]]:
 
 @click.command(help=__doc__)
 @click.option("--list", "listed", is_flag=True, help="Show each finding.")
-@click.option("--sample", "seed", type=int, help="Print texts chosen at random with this seed, to read them.")
+@click.option(
+    "--sample", "seed", type=int, help="Print random texts for a review. The same seed selects the same texts."
+)
 @click.argument("names", nargs=-1)
 def main(names: tuple[str, ...], *, listed: bool, seed: int | None) -> None:
     """Prints findings and figures. Exits with 1 if there are more findings than the rules allow."""

@@ -3,12 +3,12 @@
 Usage: ``python .ci/sbom.py [--licences]``.
 
 The data of Python distributions comes from their installed metadata, and their hashes from `requirements.hashed.txt`.
-The npm packages of the front end and of the engines come from `widgets/deno.lock`. Those of downloaded tools come from
-the lock files in `svcnb/tools`.
+The npm packages of the front end and of the engines come from `widgets/deno.lock`. The npm packages of downloaded tools
+come from the lock files in `svcnb/tools`.
 
-cyclonedx-bom 7.5 cannot replace this module. Its `environment` command returns no hashes of wheels, no npm packages,
-and 69 different licences (classifiers instead of SPDX names). It would also add 11 packages with 21 MB to the
-development tools, and take 37 s instead of 3 s.
+The package cyclonedx-bom (version 7.5) cannot replace this script. Its command `environment` returns no hashes of
+wheels and no npm packages. It returns classifiers instead of the SPDX names of licences. The package also adds 11
+packages (21 MB) to the development tools, and takes 37 s instead of 3 s.
 """
 
 from __future__ import annotations
@@ -132,6 +132,6 @@ def bill() -> dict[str, Any]:
 if __name__ == "__main__":
     if "--licences" in sys.argv:
         for part in sorted(python_parts(), key=lambda part: str(part["name"])):
-            sys.stdout.write(f"{part['name']} {part['version']}: {part['licenses'][0]['expression'] or 'not told'}\n")
+            sys.stdout.write(f"{part['name']} {part['version']}: {part['licenses'][0]['expression'] or 'unknown'}\n")
     else:
         sys.stdout.write(json.dumps(bill(), indent=1) + "\n")

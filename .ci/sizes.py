@@ -1,6 +1,7 @@
-"""Measures what each extra adds to a new virtual environment, and writes the table in the README.
+"""Measures the size that each extra adds to a new virtual environment, and prints a table.
 
-Needs uv and a package index. The figures include the project itself and the bytecode that pip compiles.
+Usage: ``python .ci/sizes.py WHEEL [--write]``. With ``--write``, the script also updates the table in the README. It
+needs uv and a package index. The figures include the project itself and the bytecode that uv compiles.
 """
 
 from __future__ import annotations
@@ -51,7 +52,11 @@ def measured(wheel: Path, extra: str) -> int:
 
 
 def table(figures: dict[str, int]) -> str:
-    """Returns the table as Markdown. ``figures`` contains bytes by extra."""
+    """Returns the table as Markdown.
+
+    Args:
+        figures: Sizes in bytes, with the extras as keys.
+    """
     lines = ["| extra | contains | MB |", "|---|---|---|"]
     for extra, what in EXTRAS.items():
         name = f"`{extra}`" if extra else "(none)"

@@ -28,7 +28,7 @@ _VALUE: Final = "..."
 _FIX: Final = re.compile(
     r"(?:^|[:;,.] |\b(?:but|and) )"
     r"((?:expected|pass|use|omit|write|open|encode|set|must|needs?|requires?|run|save|its type is|at most|choose|check"
-    r"|create|remove|start|stop|name|add|try|confirm|install|`?svcnb)\b.*)|\b((?:must be|needs?|requires?) .*)",
+    r"|create|remove|start|stop|press|add|try|confirm|install|`svcnb)\b.*)|\b((?:must be|needs?|requires?) .*)",
     re.DOTALL | re.IGNORECASE,
 )
 """Matches the part of a message that states the allowed values or the fix."""
@@ -103,14 +103,14 @@ def _fix(kind: str, call: ast.Call, text: str, tree: ast.Module) -> str:
     given = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
     given += call.args[2:3] if kind == "ToolMissing" else []
     for hint in given:
-        if known := " or ".join(dict.fromkeys(_texts(hint, tree))):
+        if known := " Or: ".join(dict.fromkeys(_texts(hint, tree))):
             return known
     if own := str(getattr(errors().get(kind), "default_hint", "")):
         return own
     if kind == "ToolMissing":
-        return "The hint names the command that installs the tool."
+        return "The hint contains the command that installs the tool."
     if kind == "ExtraMissing":
-        return "Install the extra that the message names."
+        return "Install the extra in the message."
     inside = _FIX.search(text)
     return (inside[1] or inside[2]) if inside else ""
 
@@ -128,7 +128,7 @@ def _texts(node: ast.expr, tree: ast.Module | None = None) -> Iterator[str]:
         case ast.BoolOp(values=parts) | ast.Dict(values=parts):
             yield from (text for part in parts for text in _texts(part, tree))
         case ast.Attribute(attr="hint" | "default_hint"):
-            yield "The hint of the cause."
+            yield "The hint of the error that caused this error."
         case _ if tree:
             yield from _of_name(node, tree)
 
@@ -137,6 +137,8 @@ def _of_name(node: ast.expr, tree: ast.Module) -> Iterator[str]:
     """Yields the texts of a variable, a function or a dictionary of the module."""
     match node:
         case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)):
+            yield from _written(tree, name)
+        case ast.Call(func=ast.Attribute(attr="get", value=ast.Name(id=name)), args=[_]):
             yield from _written(tree, name)
         case ast.Call(func=ast.Attribute(attr="get") | ast.Name(id="getattr"), args=[*_, default]):
             yield from _texts(default, tree)

@@ -50,7 +50,7 @@ def settings() -> str:
             f"`{name}`",
             f"`--{name.replace('_', '-')}`",
             f"`{ENVIRONMENT_PREFIX}{name.upper()}`",
-            "none" if field.default is None else f"`{field.default}`",
+            "none" if field.default in (None, ()) else f"`{field.default}`",
             field.description or "",
         )
         for name, field in Settings.model_fields.items()
@@ -87,8 +87,10 @@ def limits() -> str:
     run = [(f"`{name}`", f"`{default}`", told[name]) for name, default in numbers.ActionLimits._field_defaults.items()]
     return _document(
         "Limits",
-        "This page lists all numeric limits of the interface. The names contain the units. [Limits of the service]"
-        "(../service/limits.md) describes the effect of the most important limits.",
+        "This page lists all numeric limits of the interface. If a value is a size, a time or an amount of money, its "
+        "name contains the unit: `_BYTES`, `_CHARS` (characters), `_S` (seconds), `_MS` (milliseconds) or `_CENTS`. "
+        "Most other values are counts. [Limits of the service](../service/limits.md) describes the effect of the most "
+        "important limits.",
         _table(("name", "value"), rows),
         "## One execution of an action",
         _table(("name", "value", "description"), run),
@@ -122,6 +124,8 @@ def errors() -> str:
     codes = [(str(row.status), f"`{row.code}`", row.cause, "yes" if row.retry else "") for row in ERROR_CODES.values()]
     return _document(
         "Errors",
+        "This page lists the errors of the service, and the error classes of the client with the next step for each. "
+        "*Retry* means that the client can repeat the same request later.",
         "## Errors of the service",
         _table(("status", "error", "cause", "retry"), codes),
         "## Error classes of the client",

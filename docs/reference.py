@@ -114,7 +114,7 @@ def results_page() -> str:
     """Returns the page of the results of a client's methods."""
     parts = [
         "# Results",
-        "The methods of a client return objects of these classes. You need to import them only for type annotations.",
+        "The methods of a client return objects of these classes. Import a class only for type annotations.",
     ]
     for path in sorted((*RESULTS, *result_models()), key=lambda path: path.rpartition(".")[2]):
         parts += entry(path.rpartition(".")[2], path, found(path))

@@ -1,7 +1,7 @@
 """Workbook, toolkit and emulator for the account, key-custody and action-execution service.
 
 The import of this package is fast, because Python loads the module of a public name only when the name is first used.
-If a name needs packages that are not installed, the error names the extra that installs them.
+If a name needs packages that are not installed, the error contains the command that installs them.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """Removes the magics. ``%unload_ext svcnb`` calls this function."""
+    """Removes the magics ``%svc`` and ``%%action``. ``%unload_ext svcnb`` calls this function."""
     from svcnb.magics import unload
 
     unload(shell)
@@ -240,7 +240,7 @@ if not TYPE_CHECKING:
         if name in _SUBPACKAGES:
             return _subpackage(name)
         if new := _DEPRECATED.get(name):
-            from svcnb.client.renamed import renamed
+            from svcnb.renamed import renamed
 
             renamed(f"svcnb.{name}", f"svcnb.{new}")
             return getattr(sys.modules[__name__], new)

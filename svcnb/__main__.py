@@ -1,4 +1,4 @@
-"""``python -m svcnb`` is the same as ``svcnb``."""
+"""Entry point of ``python -m svcnb``, which runs the ``svcnb`` command."""
 
 from __future__ import annotations
 

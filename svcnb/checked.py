@@ -1,9 +1,9 @@
 """Decorator that produces clear errors for arguments of the wrong type.
 
-A public function runs without checking its arguments first. If it raises an error from another package, the decorator
-compares the arguments with the annotations. If an argument does not match, the decorator raises `InvalidType`, which
-names the argument. If all arguments match, the error is a defect, and the decorator raises it unchanged. Successful
-calls are therefore not slower, and the annotations remain the only description of the arguments.
+A public function runs without checking its arguments first. If the function raises an error of another package, the
+decorator compares the arguments with the annotations. If an argument does not match, the decorator raises `InvalidType`
+with the name of the argument. If all arguments match, the error is a defect, and the decorator raises the error
+unchanged. Successful calls are therefore not slower, and the annotations remain the only description of the arguments.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def checked(function: F) -> F:
         function: Public function or coroutine function with annotations.
 
     Raises:
-        InvalidType: During a call, an argument does not match its annotation, and the function could not use it.
+        InvalidType: During a call, an argument does not match its annotation, and the function failed.
         InvalidArgument: During a call, a string cannot be encoded or contains a null character, or a number is too
             large.
     """

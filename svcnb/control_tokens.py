@@ -1,8 +1,8 @@
 """Store of control tokens, in which a user's programs find the tokens of the user's running emulators.
 
-Each emulator creates a control token when it starts. It saves the token in a file that only its user can read, and
-deletes the file when it stops. A client, panel or command that has the emulator's address reads the token from that
-file. The emulator does not save a token that the user chose. The user must pass this token explicitly.
+Each emulator creates a control token when it starts. The emulator saves the token in a file that only its user can
+read, and deletes the file when it stops. A client, panel or command that has the emulator's address reads the token
+from that file. The emulator does not save a token that the user chose. The user must pass such a token explicitly.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def save(base_url: str, token: str) -> Path | None:
 
 
 def delete(file: Path | None) -> None:
-    """Deletes a file that `save` wrote."""
+    """Deletes a file that `save` wrote. None and a missing file have no effect."""
     if file is not None:
         with suppress(OSError):
             file.unlink()

@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 
 
 class EmulatorSettings(TypedDict, total=False):
-    """Keyword arguments of `svcnb.Emulator`. ``svcnb emulator --help`` lists them with their defaults."""
+    """Keyword arguments of `svcnb.Emulator`. ``svcnb emulator --help`` lists the settings with their defaults."""
 
     host: str
     port: int

@@ -58,17 +58,17 @@ def _rebuild(kind: type[SvcnbError], message: str) -> SvcnbError:
 
 
 class InvalidArgument(SvcnbError, ValueError):
-    """The client rejected an argument before it sent a request. The service charged nothing."""
+    """Error for an argument that the client rejected before it sent a request. The service charged nothing."""
 
     exit_code = ExitCode.USAGE
 
 
 class InvalidType(InvalidArgument, TypeError):
-    """An argument has the wrong type."""
+    """Error for an argument of the wrong type."""
 
 
 class ExtraMissing(SvcnbError, ImportError):
-    """A package that an extra installs is missing.
+    """Error for a missing package that an extra installs.
 
     Args:
         message: Feature that needs the package, and name of the package.

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit code of a command."""
+    """Exit code of an ``svcnb`` command."""
 
     OK = 0
     """The command succeeded."""

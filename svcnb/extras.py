@@ -29,4 +29,4 @@ def how_to_get(extra: str) -> str:
     """
     if sys.platform == "emscripten":
         return "This page does not contain the package. Install svcnb on a computer, and repeat the step there."
-    return f"Install it: {install_command(extra)}"
+    return f"Install the package: {install_command(extra)}"

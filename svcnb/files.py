@@ -98,7 +98,7 @@ def replace_file(path: Path, content: str | bytes, mode: int = 0o600) -> None:
 def create_file(path: Path, content: bytes) -> None:
     """Creates a file that only its owner can read. The function does not change an existing file.
 
-    If several processes create the file at the same time, the content of the first one remains.
+    If several processes create the file at the same time, the file contains the content of the first process.
 
     Args:
         path: Path of the file.
@@ -117,7 +117,7 @@ def create_file(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _draft(path: Path, content: str | bytes) -> Iterator[Path]:
-    """Yields a temporary file with the content, in the folder of the target file, and finally deletes it."""
+    """Yields a temporary file with the content, in the folder of the target file. Then deletes the temporary file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}.partial")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
@@ -132,7 +132,7 @@ def _draft(path: Path, content: str | bytes) -> Iterator[Path]:
 
 
 def _save_name(path: Path) -> None:
-    """Writes the folder to the disk, because a power failure could otherwise lose the new file name."""
+    """Writes the folder's list of files to the disk. Otherwise, a power failure can lose the new file name."""
     if os.name != "posix":
         return
     folder = os.open(path.parent, os.O_RDONLY)

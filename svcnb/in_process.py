@@ -33,7 +33,7 @@ class ApplicationResponse(NamedTuple):
     Attributes:
         status: HTTP status.
         headers: Names and values of the header fields.
-        content: The body.
+        content: Body of the response.
     """
 
     status: int
@@ -42,7 +42,7 @@ class ApplicationResponse(NamedTuple):
 
 
 class EmulatorNotFound(ConnectionError):
-    """No emulator in this page has the address."""
+    """Error for an address that no emulator in this page has."""
 
 
 def new_address() -> str:
@@ -112,7 +112,7 @@ async def answer(
         method: HTTP method.
         url: Address of the emulator, with path and query.
         headers: Header fields.
-        content: The body.
+        content: Body of the request.
         timeout_s: Seconds to wait for the whole response.
 
     Raises:
@@ -122,7 +122,7 @@ async def answer(
     parts = urlsplit(url)
     app = _apps.get(f"{parts.scheme}://{parts.netloc}")
     if app is None:
-        raise EmulatorNotFound(f"cannot connect to {parts.scheme}://{parts.netloc}")
+        raise EmulatorNotFound(f"no emulator in this page has the address {parts.scheme}://{parts.netloc}")
     fields = headers if isinstance(headers, list) else [(k.lower().encode(), v.encode()) for k, v in headers.items()]
     if not any(name.lower() == b"host" for name, _ in fields):
         fields = [*fields, (b"host", parts.netloc.encode())]

@@ -38,7 +38,7 @@ SHOWN_LINES = 12
 
 
 class EmulatorNotStarted(EmulatorError):
-    """The emulator's process did not become ready.
+    """Error for an emulator whose process did not become ready.
 
     Args:
         message: Description of the failure.
@@ -54,28 +54,28 @@ class EmulatorNotStarted(EmulatorError):
 
 
 class EmulatorToolMissing(EmulatorNotStarted):
-    """An extra, an external tool or a built bundle is missing."""
+    """Error for a missing extra, external tool or built bundle."""
 
     default_hint = "To see what is missing, run `svcnb doctor`."
     exit_code = ExitCode.TOOL_MISSING
 
 
 class PortInUse(EmulatorNotStarted):
-    """Another program uses the requested port."""
+    """Error for a port that another program already uses."""
 
     default_hint = "Omit `port` to use a free port."
     exit_code = ExitCode.PORT_IN_USE
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """The emulator cannot use the state folder or the database. The emulator did not change the stored data."""
+    """Error for a state folder or database that the emulator cannot use. The stored data was not changed."""
 
     default_hint = "Pass another folder as `state`, or move the existing folder to another place."
     exit_code = ExitCode.STATE_UNUSABLE
 
 
 class SettingRefused(EmulatorNotStarted):
-    """A setting is unknown, out of range, or contradicts another setting."""
+    """Error for a setting that is unknown, out of range, or contradicts another setting."""
 
     default_hint = "To list the settings, run `svcnb emulator --help`."
     exit_code = ExitCode.USAGE
@@ -87,7 +87,9 @@ _BY_EXIT_CODE: dict[int, type[EmulatorNotStarted]] = {
 
 
 class Emulator(EmulatorControl):
-    """Emulator of the service, in a separate process on this machine. It is ready when the constructor returns.
+    """Emulator of the service, in a separate process on this machine.
+
+    The emulator accepts requests when the constructor returns.
 
     Args:
         start_timeout: Seconds to wait until the emulator is ready. The first start on a machine can include the
@@ -168,7 +170,7 @@ class Emulator(EmulatorControl):
         return f"Emulator({shown})"
 
     def __enter__(self) -> Self:
-        """Returns the running emulator. The end of the ``with`` block stops it."""
+        """Returns the running emulator. The end of the ``with`` block stops the emulator."""
         return self
 
     def __exit__(
@@ -248,7 +250,7 @@ class _Process:
     """Child process that prints one line of JSON when it is ready, and ends when its standard input is closed."""
 
     state_refused: tuple[type[Exception], ...] = ()
-    """Errors about an unusable state. The emulator's process reports them through its exit code."""
+    """Errors about an unusable state. The emulator's process reports such errors through its exit code."""
 
     def __init__(
         self, command: list[str], settings: Mapping[str, object], listener: socket.socket | None = None
@@ -259,7 +261,7 @@ class _Process:
         self._ready: dict[str, Any] | None = None
         self._told = threading.Event()
         # In a separate session, the emulator receives no Ctrl-C from a terminal or an interrupted notebook cell. In
-        # addition, the launcher can end all its child processes together.
+        # addition, the launcher can end all processes of the emulator together.
         self._popen = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

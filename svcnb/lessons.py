@@ -1,4 +1,7 @@
-"""Function for the first cell of a lesson. It returns the lesson's service in the same state on every machine."""
+"""Function for the first cell of a lesson.
+
+The function returns the lesson's service in the same state on every machine.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ def lesson(
     (``SVC_WORKSHOP_URL``), the instructor's machine can run the emulator. That machine then keeps the state when the
     kernel stops.
 
-    If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead. It is a live service, or an
+    If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead: a live service, or an
     emulator that other users may share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson always uses its
     own emulator. A lesson on a live service needs a confirmation first, and skips the cells that need an emulator.
     Lessons that cannot run without an emulator start one on this computer (`svcnb.live_lessons`).
@@ -127,12 +130,12 @@ def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
 
     Args:
         wanted: The requested folder, or None for the default folder.
-        solutions: Whether a copy contains the solutions. In a workshop, learners receive them when the instructor
-            unlocks them.
+        solutions: Whether a copy contains the solutions. In a workshop, learners receive the solutions when the
+            instructor unlocks them.
 
     Returns:
-        The lessons folder of the working copy, or a folder that now contains a copy of it. The function keeps existing
-        files.
+        The lessons folder of the working copy, or the folder to which the function copied the lessons. The function
+        does not replace existing files.
     """
     source, is_working_copy = _shipped()
     if wanted is None and is_working_copy and solutions:
@@ -183,7 +186,7 @@ def _in_page(name: str, *, resume: bool) -> dict[str, Any]:
     """Stops the lesson's earlier emulator in a browser page, and enables the skipping of cells.
 
     Returns:
-        Additional settings of the new emulator.
+        Additional settings of the new emulator: the saved state if ``resume`` is True.
     """
     live_lessons.begin_in_page()
     if (earlier := _running.pop(name, None)) is not None:

@@ -1,8 +1,8 @@
 """Support for lessons on a live service or in a browser page: requirements, confirmation and skipped cells.
 
 A live service has no reset, no frozen clock and no injected faults, and its calls cost money. A lesson therefore needs
-one confirmation before it starts. During the lesson, a transformer analyses every cell before IPython runs the cell. It
-skips cells that use functions of the emulator, and cells that use a name from a skipped cell.
+one confirmation before it starts. During the lesson, a transformer analyses every cell before IPython runs the cell.
+The transformer skips cells that use functions of the emulator, and cells that use a name from a skipped cell.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ LIVE: Final[dict[str, Live]] = {
         10,
         "It needs your own wallet as `owner`, with coins of the service's chain for gas.",
         "the practice keys, the faucet, and the cells that move the clock. It also skips the cells that need `owner` "
-        "until you set it",
+        "until you set `owner`",
         own_wallet=True,
     ),
     "webhooks": Live(
@@ -82,7 +82,7 @@ CONFIRMED: Final = "live"
 
 
 class NotAnEmulator(EmulatorError):
-    """The lesson runs on a live service, which has no control plane."""
+    """Error for a call that needs an emulator, in a lesson on a live service, which has no control plane."""
 
 
 class LiveService:
@@ -109,7 +109,7 @@ class LiveService:
         )
 
     def client(self, **options: Any) -> Client:
-        """Returns a client of this service. The arguments are those of `svcnb.Client`."""
+        """Returns a client of this service. The arguments are the same as for `svcnb.Client`."""
         options.setdefault("base_url", self.base_url)
         client = LiveClient(**options)
         # As with an emulator, the client uses only the key in its arguments. `accounts.create` returns the key of
@@ -117,7 +117,7 @@ class LiveService:
         return client if "api_key" in options else client.with_key(None)
 
     def async_client(self, **options: Any) -> AsyncClient:
-        """Returns an asynchronous client of this service."""
+        """Returns an asynchronous client of this service. The arguments are those of `svcnb.AsyncClient`."""
         from svcnb.client import AsyncClient
 
         options.setdefault("base_url", self.base_url)
@@ -149,12 +149,12 @@ class LiveClient(Client):
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Accounts. `create` returns the account of ``SVC_API_KEY``."""
+        """Accounts of the service. If ``SVC_API_KEY`` is set, `create` returns the account of that key."""
         return _Accounts(self._session)
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit. `top_up` starts a payment only if the account has no credit, and never pays automatically."""
+        """Credit of the account. `top_up` starts a payment only if the account has no credit, and never pays itself."""
         return _Billing(self._session)
 
 
@@ -192,7 +192,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
     key = "the account of SVC_API_KEY" if os.environ.get("SVC_API_KEY") else "a new account that you add credit to"
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
-            f"this lesson runs on the live service {base_url}",
+            f"this lesson requires confirm=True, because it runs on the live service {base_url}",
             consequences=(live.text, f"The lesson uses {key}.", "The account was not changed."),
             hint=f"To start the lesson, call svcnb.lesson({name!r}, confirm=True). To use an emulator, unset "
             f"SVC_BASE_URL.",
@@ -211,7 +211,7 @@ class Skipper:
     """IPython AST transformer that replaces cells that cannot run on a live service with a notice.
 
     Args:
-        live: Requirements of the lesson, or None if it does not run on a live service.
+        live: Requirements of the lesson, or None if the lesson does not run on a live service.
         names: The notebook's variables.
 
     Attributes:
@@ -241,7 +241,7 @@ class Skipper:
         return ast.fix_missing_locations(ast.Module([_guarded(cell.body, sorted(made))], [])) if cell.body else cell
 
     def notice(self, reason: str) -> None:
-        """Prints the reason for which a cell was skipped or stopped early."""
+        """Prints why a cell was skipped or stopped early."""
         print(f"{self.TITLE}: {reason}")  # noqa: T201 - a notebook's text
 
     def failed(self, error: Exception, made: Iterable[str]) -> None:

@@ -33,7 +33,7 @@ _PATTERNS: Final = (
 
 
 def redact(text: str) -> str:
-    """Returns a string in which everything that looks like a secret is masked."""
+    """Returns the text with ``********`` in place of everything that looks like a secret."""
     for pattern in _PATTERNS:
         text = pattern.sub(rf"\g<1>{MASK}", text)
     return text
@@ -43,7 +43,7 @@ class RedactingFilter(logging.Filter):
     """Logging filter that masks secrets in messages, arguments and tracebacks."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Masks the record in place, and returns True."""
+        """Masks the secrets in a record in place, and returns True, so that the logger writes the record."""
         try:
             message = record.getMessage()
         except (TypeError, ValueError):  # the arguments do not match the message, which logging itself reports

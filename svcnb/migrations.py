@@ -24,9 +24,9 @@ WRITER_KEY: Final = "written_by"
 
 
 class UnreadableVersion(SvcnbError):
-    """A stored state has a version that this svcnb cannot read.
+    """Error for a stored state whose version this svcnb cannot read.
 
-    The message names a version of svcnb that can read it.
+    The message names a version of svcnb that can read the state.
     """
 
 
@@ -59,7 +59,7 @@ class Schema(Generic[T]):
             UnreadableVersion: The state is newer than this svcnb, or too old to be migrated.
         """
         if found > self.current:
-            reader = f"svcnb {writer} or newer" if writer else "the newer version of svcnb that wrote it"
+            reader = f"svcnb {writer} or newer" if writer else f"the newer version of svcnb that wrote the {self.what}"
             raise UnreadableVersion(
                 f"the {self.what} at {where} has version {found}, but svcnb {program_version()} reads only "
                 f"versions up to {self.current}: use {reader}"
@@ -67,7 +67,7 @@ class Schema(Generic[T]):
         if any(number not in self.steps for number in range(found, self.current)):
             raise UnreadableVersion(
                 f"the {self.what} at {where} has version {found}, but this svcnb reads version {self.current}: use "
-                "the version of svcnb that wrote it"
+                f"the version of svcnb that wrote the {self.what}"
             )
         return found < self.current
 
@@ -82,7 +82,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
     """Versions of a JSON document in a file. The arguments are the same as for `Schema`."""
 
     def read(self, document: Any, path: Path) -> dict[str, Any]:
-        """Returns a document in the current version, and keeps a copy of a file that has an earlier version.
+        """Returns a document in the current version. If a migration is necessary, copies the file before the migration.
 
         Args:
             document: Parsed content of the file.
@@ -97,14 +97,14 @@ class DocumentSchema(Schema[dict[str, Any]]):
             raise ValueError("the content is not a JSON object")  # noqa: TRY004 - the same class as for all other invalid content
         found = document.get(VERSION_KEY, 0)
         if not isinstance(found, int) or found < 0:
-            raise ValueError(f"{VERSION_KEY} must be a whole number of at least 0")
+            raise ValueError(f"the field {VERSION_KEY!r} is {found!r}: expected a whole number of at least 0")
         if self.needs_migration(found, path, str(document.get(WRITER_KEY, ""))):
             copy_file(path, found)
             document = self.migrate(document, found)
         return {**document, VERSION_KEY: self.current}
 
     def stamped(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Returns a document with the current version and the version of this svcnb."""
+        """Returns a document with the current version of its format and the version of this svcnb."""
         return document | {VERSION_KEY: self.current, WRITER_KEY: program_version()}
 
 
@@ -123,7 +123,7 @@ def copy_path(path: Path, found: int) -> Path:
 def copy_file(path: Path, found: int) -> Path:
     """Copies a file before its migration.
 
-    Only the owner can read the copy. The function keeps an existing copy, because it is older.
+    Only the owner can read the copy. The function does not replace an existing copy, because that copy is older.
 
     Args:
         path: Path of the file.

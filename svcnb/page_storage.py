@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ipywidgets import VBox
 
 ROOT: Final = Path("/svcnb-states")
-"""Folder that contains all states. It is also the name of the database in the browser."""
+"""Folder that contains all states. The path is also the name of the database in the browser."""
 
 NOTE: Final = (
     "This page is for practice. Everyone who uses this browser profile can read the keys that the page stores. "
@@ -66,7 +66,7 @@ async def load() -> None:
 
 
 async def save() -> None:
-    """Copies all changes into the browser's storage."""
+    """Copies all changes of the states into the browser's storage."""
     global _saving  # noqa: PLW0603 - as above
     _saving = _saving or asyncio.Lock()
     async with _saving:
@@ -155,7 +155,7 @@ def erase(name: str | None = None) -> list[str]:
 
 
 def panel() -> VBox:
-    """Returns a panel that lists the states, with a download link for each state and a button that deletes them all."""
+    """Returns a panel with a list of the states, a download link for each state, and a button to delete all states."""
     import ipywidgets as widgets
 
     listed = widgets.HTML()
@@ -220,4 +220,4 @@ async def _sync(*, populate: bool) -> None:
     done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     FS.syncfs(populate, create_once_callable(done.set_result))
     if error := await done:
-        raise OSError(f"the browser could not store the states: {error}")
+        raise OSError(f"the browser could not {'load' if populate else 'store'} the states: {error}")

@@ -1,8 +1,8 @@
 """Pytest plugin with fixtures for testing your own actions on an emulator.
 
-The plugin resets the emulator between tests. It is part of svcnb, and pytest finds it automatically. The fixture
-``svc`` is a client with its own funded account, and ``svc_emulator`` is the emulator. Every test starts in the same
-state, because the plugin restores a snapshot after each test. With ``--svc-live``, the same tests run against the live
+The plugin is part of svcnb, and pytest finds the plugin automatically. The fixture ``svc`` is a client with its own
+funded account, and ``svc_emulator`` is the emulator. Every test starts in the same state, because the plugin restores
+a snapshot of the emulator after each test. With ``--svc-live``, the same tests run against the live
 service of ``SVC_BASE_URL`` and ``SVC_API_KEY``. pytest then skips tests that control the emulator.
 """
 
@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def svc_emulator_settings() -> dict[str, Any]:
     """Settings of the emulator. To change them, override this fixture, for example with ``{"seed": "mine"}``.
 
-    The default preset is ``strict``: a request that the live service would reject also fails in the test. The setting
+    The default preset is ``strict``: a request that the live service rejects also fails in the test. The setting
     ``{"preset": "tolerant"}`` accepts such requests.
     """
     return {}
@@ -58,8 +58,8 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
     own = request.getfixturevalue("svc_emulator_settings")
     if not isinstance(own, dict):
         pytest.fail(
-            f"the fixture svc_emulator_settings returned a value of type {type(own).__name__}. It must return a dict"
-            ' with settings of the emulator, for example {"seed": "mine"}',
+            f"the fixture svc_emulator_settings returned a value of type {type(own).__name__}. The fixture must return "
+            'a dict with settings of the emulator, for example {"seed": "mine"}',
             pytrace=False,
         )
     settings: dict[str, Any] = {"starter_credits": CREDIT_CENTS, "preset": "strict"} | own
@@ -86,7 +86,7 @@ def svc_emulator(request: pytest.FixtureRequest) -> Iterator[EmulatorControl]:
 def svc_account(request: pytest.FixtureRequest) -> Account:
     """A funded account in API mode, the same in every test.
 
-    With ``--svc-live``, it is the account of the configured key.
+    With ``--svc-live``, the fixture is the account of the configured key.
     """
     if _live(request):
         return _live_account()

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from svcnb.checked import checked
-from svcnb.client.renamed import renamed
 from svcnb.errors import InvalidType
+from svcnb.renamed import renamed
 from svcnb.toolkit.contract_calls import deploy, reverts, second_form, send, vrs
 from svcnb.toolkit.stub_server import StubServer
 
@@ -37,7 +37,7 @@ if not TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The emulator's record of one run. For failed runs, it contains details that the service does not return.
+    """The emulator's record of one run. The record of a failed run contains details that the service does not return.
 
     Attributes:
         status: ``success``, ``failed`` or ``refused``.
@@ -62,7 +62,7 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
         address: The expected signer.
 
     Raises:
-        AssertionError: Another address signed. The message names it.
+        AssertionError: Another address signed. The message contains that address.
         SigningError: The signature or the address is malformed.
     """
     from svcnb.client.signing import recover

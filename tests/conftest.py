@@ -52,8 +52,8 @@ _OURS = {"svcnb", "svcnb-chain", "spawner.py", "anvil", "deno", "postgres"}
 def pytest_configure(config: pytest.Config) -> None:
     """Creates a separate folder for the temporary files of this run, which identifies its processes.
 
-    Emulators inherit it in their environment. Nodes, engines and databases work in it, or have it in their command
-    line.
+    Emulators inherit the path of the folder in their environment. Nodes, engines and databases run in the folder, or
+    have its path in their command line.
     """
     if sys.platform != "linux":
         return
@@ -105,7 +105,7 @@ def _fail_for_unlisted_skips(session: pytest.Session) -> None:
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Ends the process that draws charts, which uses 100 MB, after the tests of a folder."""
+    """Ends the process that draws charts after the tests of a folder, because this process uses 100 MB."""
     native = sys.modules.get("svcnb.charts.native")
     if native is None or (nextitem is not None and nextitem.path.parent == item.path.parent):
         return
@@ -116,7 +116,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.hookimpl(trylast=True)  # xdist ends the workers earlier
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fails the run if a process remains, because many runs would then use all memory of the machine.
+    """Fails the run if a process remains, because the remaining processes of many runs can use all memory.
 
     The temporary folder of a worker is inside that of the main process, which checks for remaining processes at the
     end.
@@ -201,7 +201,7 @@ def emulator(session_emulator: Emulator) -> Emulator:
 def stand_still() -> Callable[[int], None]:
     """Stops a process with SIGSTOP, and waits until all its threads have stopped.
 
-    Some can still respond for a while.
+    Some threads can run for a short time after the signal.
     """
 
     def stop(process: int) -> None:
@@ -390,7 +390,7 @@ def start_chromium(chromium: str) -> Callable[..., AbstractContextManager[Any]]:
 
 @pytest.fixture
 def little_processor_time() -> Iterator[None]:
-    """Stops a test after a minute of processor time. An algorithm with quadratic time would take hours."""
+    """Stops a test after a minute of processor time. An algorithm with quadratic time takes hours."""
 
     def give_up(*_: object) -> None:
         raise AssertionError("it takes more than linear time")

@@ -32,7 +32,7 @@ _LENGTH = struct.Struct("!I")
 
 
 class WarmKernels:
-    """Provides warm kernels for the notebooks of one pytest run.
+    """Warm kernels for the notebooks of one pytest run.
 
     Args:
         folder: Empty folder for the socket and the kernel specification.
@@ -60,7 +60,7 @@ class WarmKernels:
 
 
 class _Server:
-    """Forks kernels, and forwards signals and exit codes.
+    """Server that forks kernels, and forwards signals and exit codes.
 
     Args:
         address: Path of the socket.

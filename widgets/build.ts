@@ -17,7 +17,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   primitives: "svcnb/protocol/static",
   swagger: "svcnb/emulator/static/swagger",
   panels: "svcnb/panels/static",
-  codemirror: "svcnb/panels/static/codemirror", // after the panels, whose folder is emptied first
+  codemirror: "svcnb/panels/static/codemirror", // after the panels, because their build empties the folder
 };
 
 /** Files of this many bytes or more are stored compressed if that saves a quarter. `svcnb/bundles.py` reads them. */
@@ -71,7 +71,7 @@ async function unknownRooms(): Promise<string[]> {
 
 const strays = await unknownRooms();
 if (strays.length > 0) {
-  throw new Error(`no output folder is set for ${strays.join(", ")}: add it to ROOMS in widgets/build.ts`);
+  throw new Error(`no output folder is set for ${strays.join(", ")}: add each folder to ROOMS in widgets/build.ts`);
 }
 try {
   for (const [name, outDir] of Object.entries(ROOMS)) {

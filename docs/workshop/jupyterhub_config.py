@@ -16,8 +16,9 @@ c.SharedPasswordAuthenticator.user_password = os.environ["SVC_HUB_PASSWORD"]
 c.Authenticator.allow_all = True
 c.Authenticator.username_pattern = "[a-z0-9][a-z0-9._-]{0,63}"
 
-# All learners' servers run as one user of this machine. Their folders and emulators are separate, but the system does
-# not protect them from each other. If learners do not trust each other, use a spawner with containers.
+# A spawner starts the learners' servers. With the spawner `simple`, all servers run as one user of this machine. The
+# servers have separate folders and emulators, but the system does not protect a learner's files from the others. If
+# learners do not trust each other, use a spawner that starts each server in a container.
 c.JupyterHub.spawner_class = "simple"
 c.Spawner.cmd = [str(Path(sys.executable).with_name("jupyterhub-singleuser"))]
 c.SimpleLocalProcessSpawner.home_dir_template = str(Path("workshop-homes").resolve() / "{username}")

@@ -1,6 +1,6 @@
 """Altair charts of runs, spending, traces, permissions and audits, from DataFrames or models.
 
-Each function aggregates the data before drawing, so a chart of a million runs is as small as one of a hundred.
+Each function aggregates the data before drawing, so a chart of a million runs is as small as a chart of a hundred runs.
 """
 
 from __future__ import annotations

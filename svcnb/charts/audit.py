@@ -24,7 +24,8 @@ _OTHERS: Final = "others"
 def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
     """Draws the events of an account on the chain.
 
-    Each kind of event has a row. The shape of a mark represents the sender, and its size the number of events.
+    Each kind of event has a row. The shape and the colour of a mark represent the sender. If a mark represents more
+    than one event, the number of events is beside the mark.
 
     Args:
         entries: Result of ``account.audit()``, or a DataFrame with ``time``, ``event`` and ``who``.

@@ -95,7 +95,7 @@ def latency(
 def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[float]) -> tuple[Array, Array]:
     """Returns percentiles of each group (nearest rank), and the number of values in each group.
 
-    The function sorts once, by numbers that combine the group and the value. It processes a million values in 60 ms.
+    The function sorts once, by numbers that combine the group and the value.
 
     Args:
         groups: Group of each value, counted from 0.

@@ -16,7 +16,7 @@ from svcnb.checked import checked
 from svcnb.client.models.billing import dollars
 
 MAX_ACTIONS: Final = 7
-"""Maximum number of actions with their own row. The other actions share one row."""
+"""Maximum number of actions with their own row. If two or more actions remain, they share one row."""
 
 _FEW_CENTS: Final = 5
 

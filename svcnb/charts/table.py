@@ -92,7 +92,7 @@ class Table:
         return found
 
     def seconds(self) -> Array:
-        """Returns the duration of each row in seconds, with NaN where it is unknown."""
+        """Returns the duration of each row in seconds, or NaN if the duration is unknown."""
         return self._numbers("seconds")
 
     def cents(self) -> Array:
@@ -136,7 +136,7 @@ class Table:
         wanted = " or ".join(repr(each) for each in _NAMES[name])
         raise InvalidArgument(
             f"the {self._what} have no column {wanted}; available columns: {', '.join(self.columns) or 'none'}",
-            hint="Pass a History, its runs, or a data frame with the columns of History().measures().",
+            hint="Pass a History, the runs of a History, or a data frame with the columns of History().measures().",
         )
 
     def _whole(self, name: str, missing: Any) -> None:

@@ -31,8 +31,8 @@ _MOST_LABELS: Final = 30
 def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
     """Draws the number of runs over time.
 
-    Bars of successful runs are pale, those of failed runs are dark with a cross, and those of unfinished runs are
-    hollow.
+    Bars of successful runs are pale, bars of failed runs are dark, and bars of unfinished runs are hollow. A cross
+    above a bar marks failed runs.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame with ``started_at`` and

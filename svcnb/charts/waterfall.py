@@ -39,7 +39,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
     """Draws the timeline of one run: a row for each event, a bar for each wait for the service, and the memory use.
 
     Args:
-        run: Run on an emulator, or its trace.
+        run: Run on an emulator, or the trace of the run.
 
     Raises:
         InvalidArgument: The argument is neither a run nor a trace, or the trace is empty.

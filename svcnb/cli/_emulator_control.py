@@ -31,7 +31,7 @@ _url_option = click.option(
 
 
 def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that passes an emulator handle to a command."""
+    """Decorator that adds ``--url`` and ``--profile`` to a command, and passes a handle of the chosen emulator."""
 
     @_url_option
     @profile_option
@@ -67,7 +67,7 @@ def _address(url: str | None) -> str:
     if len(found) > 1:
         addresses = ", ".join(each.base_url for each in found)
         raise click.ClickException(
-            f"several emulators are running: choose one with --url or SVC_BASE_URL ({addresses})."
+            f"several emulators are running ({addresses}): choose one of these addresses with --url or SVC_BASE_URL"
         )
     return found[0].base_url
 
@@ -96,7 +96,7 @@ def _pid(address: str) -> int | None:
 @profile_option
 @output_options
 def status(url: str | None, every: bool, as_json: bool) -> None:
-    """List the running emulators, with their clocks, accounts and faults."""
+    """List the running emulators, with their times, engines, and numbers of faults and snapshots."""
     shown = None if every else _chosen(url)
     addresses = [each.base_url for each in control_tokens.running()] if shown is None else [shown]
     rows = []
@@ -123,8 +123,8 @@ def stop(url: str | None) -> None:
     pid = _pid(address)
     if pid is None:
         raise click.ClickException(
-            f"no emulator of this user is running at {address}, or the emulator has its own control token. Stop the "
-            f"emulator in the terminal that started it."
+            f"no emulator of this user is running at {address}, or you started the emulator with --control-token or "
+            "SVC_CONTROL_TOKEN. To stop such an emulator, press Ctrl-C in its terminal."
         )
     _control(address).state()  # do not signal another process that now has the id of an ended emulator
     os.kill(pid, signal.SIGTERM)
@@ -164,7 +164,7 @@ def clock(
         elif real:
             control.clock.real()
     except ValueError as error:
-        raise click.UsageError(f"{error}.") from None
+        raise click.UsageError(str(error)) from None
     now = control.clock.now()
     show({"now": now} if as_json else f"{now:.3f}", as_json=as_json)
 
@@ -191,7 +191,7 @@ def fault(
 ) -> None:
     """Make the next calls that need PART fail or wait. Without PART, list the faults."""
     if clear and part is not None:
-        raise click.UsageError("--clear removes all faults and cannot be combined with PART: omit --clear or PART.")
+        raise click.UsageError("--clear removes all faults and cannot be combined with PART: omit --clear or PART")
     faults = control.faults
     if clear:
         faults.clear()
@@ -238,7 +238,9 @@ def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: boo
         show(control.snapshots(), as_json=as_json, columns=("name", "taken_at"))
         return
     if name is None:
-        raise click.UsageError(f"`snapshot {verb}` requires a NAME: add the name of the snapshot.")
+        raise click.UsageError(
+            f"the name of the snapshot is missing: run, for example, `svcnb emulator snapshot {verb} before`"
+        )
     {"save": control.snapshot, "restore": control.restore, "delete": control.delete_snapshot}[verb](name)
 
 

@@ -183,7 +183,10 @@ class CommandGroup(click.Group):
 
 
 def _table(entries: Sequence[Any]) -> list[str]:
-    """Returns a header line, and lines with aligned columns."""
+    """Returns the lines of a table: a header, and a line with aligned columns for each object.
+
+    If an entry is not an object, the result has no header and no columns.
+    """
     if not entries or not all(isinstance(entry, dict) for entry in entries):
         return [_line(entry) for entry in entries]
     names = [name for name in entries[0] if any(entry.get(name) not in (None, "") for entry in entries)]

@@ -83,12 +83,12 @@ def _set(values: Mapping[str, str | None]) -> None:
 
 
 class KeyHash(click.ParamType[str]):
-    """Hash of a usage key. The error does not show the value, because a user may pass the key itself."""
+    """Hash of a usage key. The error does not show the value, because a user can pass the key itself by mistake."""
 
     name = "hash"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Returns the value if it is a hash."""
+        """Returns a hash without surrounding spaces, and rejects all other values."""
         from svcnb.protocol.wire.values import looks_like_hash
 
         if not looks_like_hash(value.strip()):
@@ -151,14 +151,14 @@ def read_key(file: Path) -> str:
         keys = parse(text)
     if keys is None or not all(isinstance(key, str) for key in keys.values()):
         raise click.BadParameter(
-            f"{file} contains neither a key nor valid JSON. Pass a file that contains only a key, or "
-            "that `svcnb apply` saved.",
+            f"{file} starts with {{, but is not a JSON object with names and keys. Pass a file that contains only a "
+            "key, or a file that `svcnb apply` saved.",
             param_hint="--key-file",
         )
     if len(keys) != 1:
         names = ", ".join(keys) or "none"
-        hint = f"{file} contains {len(keys)} keys ({names}), but only one is allowed: save each key in its own file."
-        raise click.BadParameter(hint, param_hint="--key-file")
+        problem = f"{file} contains {len(keys)} keys ({names}), but only one is allowed: save each key in its own file"
+        raise click.BadParameter(problem, param_hint="--key-file")
     return str(next(iter(keys.values())))
 
 
@@ -201,7 +201,9 @@ def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
-    """Context manager that creates the file for a key. The block then creates the key, which cannot be lost.
+    """Context manager that creates the file for a key and reserves its disk space, before the block creates the key.
+
+    A full disk or a missing permission therefore cannot cause the loss of a new key.
 
     Args:
         file: Path of a file that does not exist, or None to print the key instead.

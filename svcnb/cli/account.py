@@ -1,4 +1,4 @@
-"""Command ``svcnb account``."""
+"""Command ``svcnb account``, which creates, shows, converts and transfers accounts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--chain-secured",
     is_flag=True,
-    help=("Create an account that a wallet owns. This requires --wallet-key-file and gas."),
+    help="Create an account that a wallet owns. Requires --wallet-key-file, and ETH for gas in this wallet.",
 )
 @_wallet_options(required=False)
 @save_option
@@ -81,14 +81,14 @@ def create(
 ) -> None:
     """Create an account with the name NAME, and print its key. The command shows the key only once.
 
-    The command is free. On a live service, the first call takes about 15 seconds, because it waits for the chain. With
-    --chain-secured, the account has no key: the wallet owns the account and pays the gas.
+    The command is free. On a live service, it takes about 15 seconds, because the service waits for two transactions.
+    With --chain-secured, the account has no key: the wallet owns the account and pays the gas.
     """
     if not chain_secured:
         if wallet_key_file is not None or contract_wallet is not None:
             raise click.UsageError(
                 "--wallet-key-file and --contract-wallet require --chain-secured: add --chain-secured, or omit "
-                "these options."
+                "these options"
             )
         with new_key_file(save) as into:
             account = service.accounts.create(name, description=description, email=email)
@@ -96,10 +96,11 @@ def create(
             print_secret("api_key", account.api_key.reveal(), as_json=as_json, beside=beside, into=into)
         return
     if save is not None:
-        raise click.UsageError("--save saves a key, but a ChainSecured account has no key: omit --save.")
+        raise click.UsageError("--save saves a key, but a ChainSecured account has no key: omit --save")
     if wallet_key_file is None:
         raise click.UsageError(
-            "--chain-secured requires --wallet-key-file, a file with the key of the wallet that will own the account."
+            "--chain-secured requires a wallet that will own the account: pass a file with the private key of this "
+            "wallet, for example --wallet-key-file owner.key"
         )
     owner = _signer(wallet_key_file, contract_wallet)
     mine = service.chain_secured.create(owner, name, description=description)
@@ -124,7 +125,7 @@ def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
 @with_wallet
 @with_service
 def convert(service: Client, owner: Signer, yes: bool, as_json: bool) -> None:
-    """Convert the account of the key to ChainSecured: a wallet then owns it. The conversion is irreversible.
+    """Convert the account of the key to ChainSecured: a wallet then owns the account. The conversion is irreversible.
 
     The command shows the consequences and requests confirmation.
     """

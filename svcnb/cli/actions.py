@@ -1,4 +1,4 @@
-"""Command ``svcnb actions``."""
+"""Command ``svcnb actions``, which lists, registers and deletes actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb apply``."""
+"""Command ``svcnb apply``, which changes an account to match its description file."""
 
 from __future__ import annotations
 

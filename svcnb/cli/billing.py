@@ -1,4 +1,4 @@
-"""Command ``svcnb billing``."""
+"""Command ``svcnb billing``, which shows and adds credit."""
 
 from __future__ import annotations
 

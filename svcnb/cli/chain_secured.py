@@ -1,4 +1,4 @@
-"""Command ``svcnb chain-secured``."""
+"""Command ``svcnb chain-secured``, which manages ChainSecured accounts, and creates their wallets and keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb cid``."""
+"""Command ``svcnb cid``, which prints the CIDs of source files and plans."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def command(file: Path, expect: str | None, as_json: bool) -> None:
 
     if file.suffix == ".toml":
         if expect is not None:
-            raise click.UsageError("--expect compares a single file, not a plan: pass a source file.")
+            raise click.UsageError(
+                "--expect compares the CID of a single source file, not of a plan: pass a source file"
+            )
         from svcnb.toolkit.plan.description import Description
 
         plan = Description.load(file)

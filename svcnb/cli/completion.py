@@ -1,4 +1,4 @@
-"""Command ``svcnb completion``."""
+"""Command ``svcnb completion``, which prints completion scripts for shells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb explain``."""
+"""Command ``svcnb explain``, which explains whether a key can run an action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb groups``."""
+"""Command ``svcnb groups``, which manages groups."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def list_(service: Client, as_json: bool) -> None:
 @output_options
 @with_service
 def show_(service: Client, group: str, as_json: bool) -> None:
-    """Show the contents of a group. This is free."""
+    """Show the actions and the wallets of a group. This is free."""
     show(service.groups.contents(group), as_json=as_json)
 
 

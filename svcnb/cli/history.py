@@ -1,4 +1,4 @@
-"""Command ``svcnb history``."""
+"""Command ``svcnb history``, which shows past runs and their cost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str
         if text is not None:
             seconds(text)
     except ValueError as error:
-        raise click.BadParameter(f"{error}.") from None
+        raise click.BadParameter(str(error)) from None
     return text
 
 
@@ -110,7 +110,7 @@ def merge(files: tuple[Path, ...], as_json: bool) -> None:
 @command.command("path")
 @output_options
 def path_(*, as_json: bool) -> None:
-    """Print the path of the record."""
+    """Print the path of the file that contains the record."""
     from svcnb.toolkit.history import History
 
     show({"file": str(History().path)}, as_json=as_json, text=str(History().path))

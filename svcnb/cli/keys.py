@@ -1,4 +1,4 @@
-"""Command ``svcnb keys``."""
+"""Command ``svcnb keys``, which manages usage keys."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def update(
     elif name is not None or description is not None:
         key = service.usage_keys.update_metadata(key_hash, name=name, description=description)
     else:
-        raise click.UsageError("nothing to change: pass at least one option, for example --name.")
+        raise click.UsageError("nothing to change: pass at least one option, for example --name")
     short = {"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)}
     show(key if as_json else short, as_json=as_json)
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb lint``."""
+"""Command ``svcnb lint``, which finds problems in actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb login``."""
+"""Command ``svcnb login``, which stores an address and a key in the configuration file."""
 
 from __future__ import annotations
 
@@ -51,11 +51,12 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
     path = config_file()
     if path is None:
         raise click.UsageError(
-            "there is no home folder for the configuration file: set SVCNB_CONFIG to the path of the file."
+            "there is no home folder for the configuration file: set SVCNB_CONFIG to the path of the file"
         )
     if profile is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", profile):
         raise click.BadParameter(
-            f"invalid profile name {profile!r}: use at most 64 letters, digits, - and _.", param_hint="--profile"
+            f"invalid profile name {profile!r}: use 1 to 64 letters, digits, hyphens and underscores",
+            param_hint="--profile",
         )
     values = read_settings(path)
     address = base_url or click.prompt("Address of the service", err=True)

@@ -1,4 +1,4 @@
-"""Command ``svcnb new``."""
+"""Command ``svcnb new``, which creates projects from recipes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb plan``."""
+"""Command ``svcnb plan``, which shows the changes that an account needs to match its description file."""
 
 from __future__ import annotations
 

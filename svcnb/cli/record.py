@@ -1,4 +1,4 @@
-"""Command ``svcnb record``."""
+"""Command ``svcnb record``, which records the responses of a live service."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @click.command("record", epilog=examples("svcnb record --live --folder recordings"))
 @with_service
-@click.option("--live", is_flag=True, help="Confirm that requests are sent and credit is spent.")
+@click.option("--live", is_flag=True, help="Confirm that the command can send requests and spend credit.")
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("recordings"),
     show_default=True,
-    help="Folder for the files. Existing files with the same name are replaced.",
+    help="Folder for the files. The command replaces existing files with the same names.",
 )
 def command(service: Client, live: bool, folder: Path) -> None:
     """Record the responses of a live service, without secrets.
@@ -35,7 +35,7 @@ def command(service: Client, live: bool, folder: Path) -> None:
     key.
     """
     if not live:
-        raise click.UsageError("recording sends requests and spends credit: confirm with --live.")
+        raise click.UsageError("the command sends requests to a live service and spends credit: confirm with --live")
     from svcnb.toolkit import recorded
 
     config = service.config

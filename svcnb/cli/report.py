@@ -1,4 +1,4 @@
-"""Command ``svcnb report``."""
+"""Command ``svcnb report``, which creates reports from notebooks."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _NEW = "new"
 @click.option(
     "--keep",
     type=click.IntRange(1),
-    help="Number of results of this report to keep in --out, including the new one. Older results are deleted.",
+    help="Number of reports with this NAME to keep in --out, including the new report. The command deletes older ones.",
 )
 @click.pass_context
 def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **options: Any) -> None:
@@ -100,7 +100,7 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
         _create(file_of_new)
         return
     if file_of_new is not None:
-        raise click.UsageError(f"unexpected argument {file_of_new!r}: create one report at a time.")
+        raise click.UsageError(f"unexpected argument {file_of_new!r}: create one report at a time")
     if options["listed"] or name is None:
         _list(name, as_json=options["as_json"])
         return
@@ -236,7 +236,7 @@ def _create(file: str | None) -> None:
     from svcnb.reports.notebooks import create_notebook
 
     if file is None:
-        raise click.UsageError("`svcnb report new` requires a file: run, for example, `svcnb report new mine.ipynb`.")
+        raise click.UsageError("`svcnb report new` requires a file: run, for example, `svcnb report new mine.ipynb`")
     made = create_notebook(file)
     click.echo(str(made))
     click.echo(f"Edit the notebook in JupyterLab. Then run: svcnb report {made}", err=True)
@@ -277,7 +277,7 @@ def _parameters(given: tuple[str, ...]) -> dict[str, str]:
         name, sign, value = each.partition("=")
         if not sign or not name.strip():
             raise click.BadParameter(
-                f"{name!r} does not have the form NAME=VALUE. Write, for example, since=30d.", param_hint="--param"
+                f"{name!r} does not have the format NAME=VALUE. Write, for example, since=30d.", param_hint="--param"
             )
         found[name.strip()] = value
     return found
@@ -290,7 +290,8 @@ def _settings(options: dict[str, Any]) -> dict[str, str]:
     key_file, token_file = options["key_file"], options["token_file"]
     if options["profile"] is not None and (options["base_url"] or key_file or options["triggers_url"]):
         raise click.UsageError(
-            "--profile selects the addresses and the key: omit --base-url, --key-file and --triggers-url."
+            "--profile already selects the addresses and the key: omit --profile, or omit --base-url, --key-file and "
+            "--triggers-url"
         )
     told = {
         "SVC_BASE_URL": options["base_url"],

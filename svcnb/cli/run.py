@@ -1,4 +1,4 @@
-"""Command ``svcnb run``."""
+"""Command ``svcnb run``, which runs an action."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def command(
     from svcnb.client.errors import ActionError
 
     if file.suffix != ".toml" and name is not None:
-        raise click.UsageError("--action selects an action of a plan: pass a file that ends with .toml.")
+        raise click.UsageError("--action selects an action of a plan, but FILE is not a plan: pass a .toml file")
     source, wanted = _of_plan(file, name) if file.suffix == ".toml" else read_source(file), _parsed(params)
     try:
         run = service.run(source, wanted, until_effective=until_effective)
@@ -78,11 +78,11 @@ def _of_plan(file: Path, name: str | None) -> Action | str:
     if name is None and len(plan.actions) == 1:
         (name,) = plan.actions
     if not plan.actions:
-        raise click.UsageError(f"the plan {file} contains no actions: add an action to the plan.")
+        raise click.UsageError(f"the plan {file} contains no actions: add an action to the plan")
     if name not in plan.actions:
         found = "several actions" if name is None else f"no action {name!r}"
         raise click.UsageError(
-            f"the plan {file} contains {found}: pass one of its actions with --action ({', '.join(plan.actions)})."
+            f"the plan {file} contains {found}: pass one of its actions with --action ({', '.join(plan.actions)})"
         )
     return plan.action(name)
 
@@ -92,7 +92,9 @@ def _parsed(params: str) -> object:
         text = read_text(params[1:]) if params.startswith("@") else params
         return parse(text)
     except OSError as error:
-        raise click.BadParameter(f"{params[1:]}: {error.strerror}.", param_hint="--params") from None
+        raise click.BadParameter(
+            f"{params[1:]} cannot be read ({error.strerror}): pass @ and the path of a JSON file", param_hint="--params"
+        ) from None
     except ValueError as error:
         raise click.BadParameter(
             f"invalid JSON ({error}). Write, for example, '{{\"n\": 1}}'.", param_hint="--params"

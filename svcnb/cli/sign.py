@@ -1,4 +1,4 @@
-"""Command ``svcnb sign``."""
+"""Command ``svcnb sign``, which signs the typed data of a ChainSecured flow."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _wallet(text: str) -> tuple[bytes, str]:
     try:
         return secret, checksum_address(address_of_secret(secret))
     except ValueError as error:
-        raise click.BadParameter(f"{error}.", param_hint="--wallet-key-file") from None
+        raise click.BadParameter(str(error), param_hint="--wallet-key-file") from None
 
 
 def _bytes_of(text: str) -> bytes | None:

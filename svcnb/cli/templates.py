@@ -1,4 +1,4 @@
-"""Command ``svcnb templates``."""
+"""Command ``svcnb templates``, which manages templates of derived actions."""
 
 from __future__ import annotations
 

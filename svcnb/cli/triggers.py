@@ -1,4 +1,4 @@
-"""Command ``svcnb triggers``."""
+"""Command ``svcnb triggers``, which manages triggers and their runs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def list_(triggers: TriggersClient, as_json: bool) -> None:
 @output_options
 @_with_triggers
 def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
-    """Show one trigger."""
+    """Show the settings of a trigger, without its usage key."""
     show(triggers.get(trigger), as_json=as_json)
 
 
@@ -160,7 +160,7 @@ def create(
     if cron is not None and kind != "schedule":
         raise click.UsageError(f"--cron needs --kind schedule, but the kind is {kind}. Pass --kind schedule.")
     if cron is not None and config is not None:
-        raise click.UsageError("pass either --cron or --config, not both.")
+        raise click.UsageError("--cron and --config are mutually exclusive: pass only one of them")
     settings = {"cron": cron} if cron is not None else _parsed(config or "{}", "--config")
     made = triggers.create_for(
         service,
@@ -180,7 +180,7 @@ def create(
 @click.argument("trigger")
 @_with_triggers
 def enable(triggers: TriggersClient, trigger: str) -> None:
-    """Enable a trigger."""
+    """Enable a trigger, so that its events start runs again."""
     triggers.enable(trigger)
 
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb types``."""
+"""Command ``svcnb types``, which writes TypeScript declarations for actions."""
 
 from __future__ import annotations
 

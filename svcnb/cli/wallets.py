@@ -1,4 +1,4 @@
-"""Command ``svcnb wallets``."""
+"""Command ``svcnb wallets``, which lists and creates wallets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``svcnb workshop``."""
+"""Command ``svcnb workshop``, which runs and controls a workshop."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def start(
     learner, with a name, an address, or both. A line with only the separator adds a learner without a name. Quote names
     with spaces.
 
-    With the host 127.0.0.1, this machine runs the emulators of all learners, and starts each one on demand. With
+    With the host 127.0.0.1, this machine runs the emulators of all learners, and starts each emulator on demand. With
     another --host, learners run the emulators on their own machines, and this server collects their progress.
 
     The command writes each learner's environment to FOLDER/places/NAME.env, for `. NAME.env && svcnb lab`.

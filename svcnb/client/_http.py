@@ -89,7 +89,7 @@ class SyncTransport:
         return answer
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections, except the connections of the user's own client."""
         self._closing()
 
 
@@ -128,7 +128,7 @@ class AsyncTransport:
         return answer
 
     async def aclose(self) -> None:
-        """Closes the connections."""
+        """Closes the connections, except the connections of the user's own client."""
         if self._owner:
             await self._client.aclose()
 
@@ -248,7 +248,7 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
     if isinstance(error, httpx.ConnectError):
         unreached = TransportError(f"cannot connect to {where}")
         unreached.unsent = True
-        # If the address is on this machine, a retry is useless, because no server would start in the meantime.
+        # If the address is on this machine, no server runs there, and a retry is useless.
         unreached.refused = is_loopback(urlsplit(request.url).hostname or "")
         unreached.hint = (
             "Check that the emulator is running. To start an emulator, run `svcnb emulator`, or use `with "

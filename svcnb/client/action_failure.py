@@ -1,4 +1,4 @@
-"""Parser for the message of a failed execution, which extracts the error's name, message and position in the source."""
+"""Parser that extracts an error's name, message and position in the source from the message of a failed execution."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ _LIMIT: Final = re.compile(r"exceeded the maximum (?:runtime|memory)|(ran out of
 
 _HINTS: Final = {
     "compile": (
-        "Correct the source at the line that the error names. The CID then changes, so permit the new action in a "
-        "group."
+        "Correct the source at the line in error.line. The CID then changes, so permit the new action in a group."
     ),
     "limit": "Reduce the work of one run. svc.node.limits() returns the limits of one execution.",
     "funds": (

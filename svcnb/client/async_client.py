@@ -57,7 +57,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
     The arguments are the same as those of `Client`. Listeners of ``on_run`` can also be coroutine functions.
 
     Raises:
-        ConfigError: No address was found, or a setting is invalid.
+        ConfigError: The address of the service is not set, or a setting is invalid.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
 
     @cached_property
     def accounts(self) -> AsyncAccounts:
-        """Methods that create an account, and check whether the client's key belongs to an account."""
+        """Methods that create an account, check the client's key, and convert an account to ChainSecured."""
         return AsyncAccounts(self._session)
 
     @cached_property
@@ -110,7 +110,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
 
     @cached_property
     def wallets(self) -> AsyncWallets:
-        """Wallets whose keys the service derives."""
+        """Wallets whose private keys the service derives."""
         return AsyncWallets(self._session)
 
     @cached_property
@@ -146,11 +146,11 @@ class AsyncClient(ClientSettings[AsyncSession]):
         until_effective: float | None = None,
         **named: object,
     ) -> Run:
-        """See `Client.run`."""
+        """Asynchronous version of `Client.run`."""
         return await self._session.drive(running.run(self._config, action, params, named, until_effective))
 
     async def trace(self, of: Traced) -> Trace:
-        """See `Client.trace`."""
+        """Asynchronous version of `Client.trace`."""
         return await self._session.drive(tracing.trace(of))
 
     def map(
@@ -163,7 +163,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
         resume: str | Path | None = None,
         executor: Executor | None = None,
     ) -> AsyncBatch:
-        """See `Client.map`.
+        """Asynchronous version of `Client.map`.
 
         Await the returned batch. After a cancellation, the batch keeps the outcomes of the completed runs. To execute
         the remaining runs, await the batch again.
@@ -172,13 +172,13 @@ class AsyncClient(ClientSettings[AsyncSession]):
         return AsyncBatch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress)
 
     async def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """See `Client.explain`."""
+        """Asynchronous version of `Client.explain`."""
         return await self._session.drive(
             explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0)
         )
 
     async def with_raw_response(self, call: Callable[[Self], Awaitable[T]]) -> RawResponse[T]:
-        """See `Client.with_raw_response`; ``call`` returns an awaitable."""
+        """Asynchronous version of `Client.with_raw_response`; ``call`` returns an awaitable."""
         recording = AsyncRecording(self._session.transport)
         derived = self._derive(AsyncSession(recording, self._config, self.on_run))
         return RawResponse(await call(derived), tuple(recording.answers))
@@ -186,7 +186,7 @@ class AsyncClient(ClientSettings[AsyncSession]):
     # --- time and closing -------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """See `Client.close`."""
+        """Asynchronous version of `Client.close`."""
         if self._owner:
             await self._session.transport.aclose()
             close_recorders(self.on_run)

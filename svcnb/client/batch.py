@@ -89,7 +89,7 @@ class _Results(Sequence[Outcome]):
 
     @property
     def pending(self) -> list[int]:
-        """Positions of the parameters whose runs did not start or ended with a temporary error."""
+        """Positions of the parameters without a final outcome: the run did not end, or ended with a temporary error."""
         return self._work.left()
 
     @property
@@ -99,7 +99,7 @@ class _Results(Sequence[Outcome]):
 
     @property
     def interrupted(self) -> bool:
-        """Whether the batch was interrupted."""
+        """Whether Ctrl-C or a cancellation interrupted the batch."""
         return self._work.interrupted
 
     @property
@@ -120,7 +120,7 @@ class _Results(Sequence[Outcome]):
         """Returns a pandas DataFrame with one row for each completed run, in the order of the parameters.
 
         Raises:
-            ExtraMissing: pandas is not installed. The hint names the extra that installs pandas.
+            ExtraMissing: pandas is not installed. The hint contains the command that installs pandas.
         """
         pd = pandas()
         columns = ["params", "ok", "response", "logs", "error", "elapsed", "cost_cents", "request_id"]
@@ -243,7 +243,7 @@ class AsyncBatch(_Results):
         return self.resume().__await__()
 
     async def resume(self, *, retry_failed: bool = False) -> Self:
-        """See `Batch.resume`."""
+        """Asynchronous version of `Batch.resume`."""
         work = self._work
         work.begin(retry_failed=retry_failed)
         count = min(self._concurrency, len(work.todo))

@@ -44,7 +44,7 @@ class Pace:
 
     Args:
         clock: Monotonic clock in seconds.
-        first: First pause in seconds. Each rejection doubles the pause, and each success halves it.
+        first: First pause in seconds. Each rejection doubles the pause, and each success halves the pause.
         longest: Maximum pause in seconds.
     """
 

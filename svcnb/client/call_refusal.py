@@ -83,7 +83,7 @@ class RefusedCall:
         return int(str(self.body.get("group_id", 0)), 0)
 
     def code(self, subject: str) -> str:
-        """Returns the call as Python code for another client object, without secrets."""
+        """Returns Python code, without secrets, that makes the call with the variable ``subject``, such as ``svc``."""
         verb, places = _VERBS[self.path]
         given = [_literal(member, self.body.get(member)) for member in places]
         for member, value in self.body.items():

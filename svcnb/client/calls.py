@@ -1,7 +1,7 @@
 """Calls and flows of the client, shared by the synchronous and the asynchronous version.
 
 A *flow* is a generator: it yields steps (a call, a pause, a notice), receives their results, and returns a value. It
-performs no input or output itself. Both clients therefore run the same flows and make the same decisions.
+performs no input or output itself. `Client` and `AsyncClient` therefore run the same flows and make the same decisions.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Call(Generic[T]):
         control: Whether to send the token of the emulator's control plane, if there is one.
         repeatable: Whether the client may retry the call although the first request may have arrived.
         timeout_class: Configured timeout that applies to the call: ``read``, ``write`` or ``run``.
-        in_doubt: Hint for calls that the client must not retry. It describes the possible effect of the call, and how
-            to check whether this effect occurred.
+        in_doubt: Hint for calls that the client must not retry. The hint describes the possible effect of the call, and
+            how to check whether this effect occurred.
         statuses: Statuses other than 2xx whose response body is a result.
         base: Address to use instead of the service's address.
-        headers: Headers for this call only. They take precedence over the headers of the configuration. They can
-            contain a credential, so displays never show them.
+        headers: Headers for this call only, which take precedence over the headers of the configuration. Displays never
+            show these headers, because they can contain a credential.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -96,7 +96,7 @@ class Answer:
     Attributes:
         status: HTTP status.
         headers: Header values by lowercase name.
-        content: The body. Displays never show it, because it can contain a new key.
+        content: Body of the response. Displays never show the body, because it can contain a new key.
         sent_at: Time of the request in Unix seconds.
         elapsed: Seconds from the request to the complete response.
     """

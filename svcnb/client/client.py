@@ -53,10 +53,10 @@ T = TypeVar("T")
 class Client(ClientSettings[SyncSession]):
     """Synchronous client of the service. Several threads can use one client.
 
-    Connections stay open between calls. They close after ``close()``, at the end of a ``with`` block, or when Python
-    deletes the last client that uses the connections.
+    Connections stay open between calls. The connections close after ``close()``, at the end of a ``with`` block, or
+    when Python deletes the last client that uses the connections.
 
-    The client reads each setting from the first of these sources that contains it: argument, selected profile,
+    The client reads each setting from the first of these sources that contains the setting: argument, selected profile,
     environment, configuration file (`svcnb.client.config`).
 
     Args:
@@ -71,15 +71,15 @@ class Client(ClientSettings[SyncSession]):
         retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
             policy.
         on_run: Listeners that receive a `RunRecord` after every execution.
-        history: File that records runs without secrets. False disables the record. None uses ``SVC_HISTORY`` if it is
-            set, otherwise the default path. `History` reads the file.
+        history: File that records runs without secrets. False disables the record. None means the value of
+            ``SVC_HISTORY``, or the default path if the variable is not set. `History` reads the file.
         config_file: Settings file to use instead of the default one.
-        http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close it yourself.
-            The argument ``timeout`` still applies.
+        http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close this client
+            yourself. The argument ``timeout`` still applies.
         headers: Headers to send with every request to the service, for example for a gateway.
 
     Raises:
-        ConfigError: No address was found, or a setting is invalid.
+        ConfigError: The address of the service is not set, or a setting is invalid.
 
     Example:
         >>> svc = Client("http://127.0.0.1:8000", api_key="c2VjcmV0")
@@ -123,7 +123,7 @@ class Client(ClientSettings[SyncSession]):
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Methods that create an account, and check whether the client's key belongs to an account."""
+        """Methods that create an account, check the client's key, and convert an account to ChainSecured."""
         return Accounts(self._session)
 
     @cached_property
@@ -138,7 +138,7 @@ class Client(ClientSettings[SyncSession]):
 
     @cached_property
     def wallets(self) -> Wallets:
-        """Wallets whose keys the service derives."""
+        """Wallets whose private keys the service derives."""
         return Wallets(self._session)
 
     @cached_property
@@ -185,7 +185,8 @@ class Client(ClientSettings[SyncSession]):
             until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
                 (403). A new key or permission takes effect after a few seconds. The method does not retry if the credit
                 is insufficient or the action fails.
-            **named: Parameters by name. If ``params`` is also given, it must be an object, and the client merges both.
+            **named: Parameters by name. If you also pass ``params``, it must be a dictionary, to which the client adds
+                the named parameters.
 
         Raises:
             ActionError: The action threw an error, has a syntax error, or exceeded a limit.
@@ -301,7 +302,8 @@ class Client(ClientSettings[SyncSession]):
     def close(self) -> None:
         """Closes the connections of this client, and of the clients that its `with_key` and `with_options` returned.
 
-        On a client that `with_key` or `with_options` returned, this method has no effect.
+        The method also closes the file that records runs. An ``http_client`` that you passed stays open. On a client
+        that `with_key` or `with_options` returned, this method has no effect.
         """
         if self._owner:
             self._session.transport.close()

@@ -26,7 +26,7 @@ AnyKey = str | Secret | UsageKey | Account
 
 
 class ClientSettings(Checked, Generic[SessionT]):
-    """Base class of both clients, with their settings and the methods that do not send requests."""
+    """Base class of `Client` and `AsyncClient`, with the settings and the methods that do not send requests."""
 
     on_run: list[Listener]
     _session: SessionT
@@ -192,7 +192,8 @@ def checked_headers(headers: object) -> dict[str, str]:
             )
         if name.lower() in _OWN_HEADERS:
             raise InvalidArgument(
-                f"the header {name} is not allowed, because the client sets it", hint=_OWN_HEADERS[name.lower()]
+                f"the header {name} is not allowed, because the client sets this header",
+                hint=_OWN_HEADERS[name.lower()],
             )
         if not isinstance(value, str) or not value.isascii() or not value.isprintable():
             raise InvalidArgument(f"invalid value of the header {name}: expected printable ASCII text")

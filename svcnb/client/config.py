@@ -1,6 +1,6 @@
 """Settings of a client, in order of precedence: argument, selected profile, environment, file.
 
-The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` writes it::
+The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` writes the file::
 
     base_url = "https://api.example.org"
     api_key = "..."                # allowed only if no other user can read the file: chmod 600
@@ -8,8 +8,8 @@ The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` 
     [profiles.test]                # selected by SVC_PROFILE or --profile
     base_url = "https://test.example.org"
 
-If the file contains both an address and a key, the client sends the key only to this address. If the client uses
-another address, it ignores the key in the file.
+If the file contains both an address and a key, the client sends the key only to this address. A client with another
+address ignores the key in the file.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class Retries:
         first_delay: Mean delay before the second attempt, in seconds. Each later delay is twice as long. Every delay
             varies at random by up to half its length.
         longest_delay: Maximum mean delay between two attempts, in seconds.
-        longest_retry_after: Maximum value of a ``Retry-After`` header that the client follows, in seconds.
+        longest_retry_after: Maximum delay that a ``Retry-After`` header can cause, in seconds. The client treats a
+            longer value of the header as this maximum.
 
     Source: docs/service/client.md#timeouts-and-retries.
     """
@@ -137,7 +138,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Loads every setting from the first source that contains it: argument, selected profile, environment, file.
+    """Loads each setting from the first source that contains it: argument, selected profile, environment or file.
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.
@@ -145,14 +146,14 @@ def load(
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane. The client never reads this token from the environment,
-            because the token could then reach the wrong service.
+            because a token from the environment can reach the wrong service.
         vocabulary: Names of the service and of the payment processor.
         history: File that records runs, or ``off``.
         environment: Environment variables to use instead of those of the process.
         file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 
     Raises:
-        ConfigError: No address was found, or a setting is invalid. The hint contains the next step.
+        ConfigError: The address of the service is not set, or a setting is invalid. The hint contains the next step.
     """
     found = _found(base_url, file, os.environ if environment is None else environment)
     key = api_key if api_key is not None else found.get("api_key")
@@ -354,7 +355,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"the configuration file {path} is not valid TOML: {error}", hint="Correct the line that the message names."
+            f"the configuration file {path} is not valid TOML: {error}", hint="Correct the line in the message."
         ) from error
     profiles = values.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):

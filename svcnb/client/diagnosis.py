@@ -1,4 +1,4 @@
-"""Diagnosis of whether a key can run an action with a wallet, and of the changes that would permit the run.
+"""Diagnosis of whether a key can run an action with a wallet, and of the changes that permit the run.
 
 This module performs no input or output. The client fills a `PermissionSnapshot` from HTTP lists (API mode) or from
 the contract's views (ChainSecured), and calls `diagnose`.
@@ -230,8 +230,8 @@ class _Diagnosis:
         snapshot = self.snapshot
         if snapshot.cid:
             return f'{snapshot.subject}.groups.add_action({number}, "{snapshot.cid}")'
-        # Adding an entry needs the raw CID. If only the hash is known, the repair rewrites the whole list, unless
-        # entries would be lost.
+        # Adding an entry needs the raw CID. If only the hash is known, the repair rewrites the whole list, unless the
+        # rewrite loses entries.
         hashes = [action.hashed_cid for action in contents.actions]
         if None in hashes or len(hashes) >= MAX_GROUP_ENTRIES or len(contents.wallets) > MAX_GROUP_ENTRIES:
             return None

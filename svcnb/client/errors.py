@@ -10,7 +10,7 @@
     ├── ExtraMissing           an optional package is not installed; also an ImportError
     ├── ToolMissing            Deno, the chain node or another external tool is missing
     ├── EmulatorError          the emulator could not be started, reached or controlled
-    ├── NotConfirmed           an irreversible operation was called without confirm=True
+    ├── NotConfirmed           an irreversible or paid operation was called without confirm=True
     ├── TransportError         no usable response arrived
     │   ├── TimedOut
     │   └── NotTheApi          a server responded, but not this service
@@ -83,7 +83,7 @@ class ConfigError(SvcnbError):
 
 
 class NotConfirmed(SvcnbError):
-    """The caller requested an irreversible operation without ``confirm=True``.
+    """The caller requested an irreversible or paid operation without ``confirm=True``.
 
     The client did not execute the operation.
 
@@ -113,7 +113,7 @@ class TransportError(SvcnbError):
     """True if the client did not send anything, so that you can repeat any call."""
 
     refused: bool = False
-    """True if no server listens at the address on this machine, so that an immediate retry would fail again."""
+    """True if no server listens at the address on this machine. An immediate retry then fails again."""
 
 
 class TimedOut(TransportError):
@@ -123,7 +123,7 @@ class TimedOut(TransportError):
 
 
 class NotTheApi(TransportError):
-    """A server responded, but it is not this service: the host or the path is not the API."""
+    """A server responded, but not this service's API, because the host or the path in ``base_url`` is wrong."""
 
     default_hint = "Set base_url to the part of the address before /core/v1."
 
@@ -161,8 +161,7 @@ class ActionError(Explicable):
         stage: ``compile`` for a syntax error, ``limit`` for time, memory or funds, ``run`` for an error that the action
             threw.
         name: Name of the JavaScript error, for example ``TypeError``, or an empty string.
-        line: Number of the first source line that the stack trace names, in the service's line numbering. None if
-            unknown.
+        line: Number of the first source line in the stack trace, in the service's line numbering. None if unknown.
         column: Number of the column in this line. None if unknown.
         stack: Lines of the stack trace.
         logs: Console output, if a recorder saved the output. Otherwise, an empty string. The service itself deletes the
@@ -222,8 +221,8 @@ class ServiceError(SvcnbError):
 
     Attributes:
         status: HTTP status.
-        code: Error code of the service, for example ``forbidden``. If the body contains no code, this is the default
-            code for the status.
+        code: Error code of the service, for example ``forbidden``. If the body contains no code, the attribute is the
+            default code for the status.
         request_id: Id of the request. The operators of the service can find the request by this id.
         fix: Advice from the service, or an empty string.
         docs_url: Documentation page that the service links, or an empty string.
@@ -270,7 +269,7 @@ class ServiceError(SvcnbError):
 class BadRequest(ServiceError):
     """The request is malformed, or a value has the wrong format (400)."""
 
-    default_hint = "Correct the value that the message names. Nothing was charged."
+    default_hint = "Correct the value in the message. Nothing was charged."
 
 
 class Unauthorized(ServiceError, Explicable):
@@ -319,7 +318,7 @@ class PayloadTooLarge(ServiceError):
 class UnprocessableEntity(ServiceError):
     """The body is valid JSON, but does not match the endpoint's schema (422)."""
 
-    default_hint = "Correct the field that the message names. Nothing was charged."
+    default_hint = "Correct the field in the message. Nothing was charged."
 
 
 class RateLimited(ServiceError):
@@ -362,8 +361,8 @@ EXPIRED_HINT: Final = (
 """Hint for an execution with an expired key."""
 
 APPROVAL_HINT: Final = (
-    "Get the token approved: triggers.authorize(). A revoked token cannot be approved, so create a new token in that "
-    "case."
+    "Approve the token in a browser: triggers.authorize(). If the token was revoked, create a client with a new token: "
+    "svcnb.TriggersClient(triggers_url)."
 )
 """Hint for a token that the triggers service does not recognise."""
 

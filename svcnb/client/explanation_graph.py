@@ -5,7 +5,7 @@ extras, and a saved notebook must show an image. `svcnb.charts.permissions` make
 can be combined, and can be saved as PNG.
 
 The drawing does not depend on colour: an existing link is a solid line, and a missing link is dashed and crossed out.
-The drawing is an image, because notebooks also show images if the user has not trusted the notebook. Its alternative
+The drawing is an image, because notebooks also show images if the user has not trusted the notebook. The alternative
 text contains the result and the reason. The image has a light background, which `display.DARK` inverts in a dark theme.
 """
 

@@ -52,8 +52,8 @@ async def _handle(request: httpx.Request, content: bytes) -> httpx.Response:
 def patch_libraries() -> None:
     """Redirects all clients of the libraries httpx and requests to the emulators in the page.
 
-    A page has no sockets. When Python imports the library requests, which web3 uses, an import hook patches it. Calling
-    the function again has no effect.
+    A page has no sockets. web3 uses the library requests, which an import hook patches when Python imports the library.
+    Calling the function again has no effect.
     """
     httpx.HTTPTransport.handle_request = PageTransport.handle_request  # type: ignore[assignment,method-assign]
     httpx.AsyncHTTPTransport.handle_async_request = (  # type: ignore[method-assign]

@@ -84,7 +84,7 @@ class Listing(Sequence[M], Generic[M]):
         Times are UTC timestamps, amounts in cents are integers, and states and kinds are categories.
 
         Raises:
-            ExtraMissing: pandas is not installed. The hint names the extra that installs pandas.
+            ExtraMissing: pandas is not installed. The hint contains the command that installs pandas.
         """
         from svcnb.client.frames import frame
 

@@ -151,7 +151,7 @@ def key_label(snapshot: PermissionSnapshot) -> str:
 
 
 def warnings(snapshot: PermissionSnapshot) -> Iterator[ExplanationWarning]:
-    """Returns the warnings, which do not depend on whether the run is permitted."""
+    """Yields the warnings, which do not depend on whether the run is permitted."""
     if snapshot.kind == "master":
         yield warning("master_key")
     elif unbound(snapshot):

@@ -95,7 +95,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
 def create_or_migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Creates the tables of a new file, or migrates a file of an earlier version.
 
-    The migration is one transaction, and keeps a copy of the file.
+    The migration is one transaction. Before the migration, the function copies the file.
 
     Args:
         connection: Connection to the file, without an open transaction.

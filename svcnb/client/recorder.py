@@ -58,7 +58,7 @@ _TIMEOUT_WHEN_BEHIND_S: Final = 0.05
 """Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of runs kept in memory while the file is not writable. The oldest excess runs are discarded."""
+"""Maximum number of rows in memory while the file is not writable. The recorder discards the oldest rows."""
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -125,7 +125,8 @@ def _enable_write_ahead_log(connection: sqlite3.Connection, timeout_s: float) ->
 class Recorder:
     """Listener of ``on_run`` that records every run. Several threads can use one recorder.
 
-    If the file is not writable, runs stay in memory until the next run, or until `close`.
+    If the file is not writable, runs stay in memory. The recorder tries to write them again at the next run and at
+    `close`.
 
     Args:
         path: Path of the file.
@@ -222,7 +223,10 @@ class Recorder:
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Deletes the oldest runs beyond `KEPT_RECORDED_RUNS`, and the details of those beyond `KEPT_RECORDED_DETAILS`."""
+    """Deletes the oldest runs and ledger entries beyond `KEPT_RECORDED_RUNS`.
+
+    The function also deletes the parameters, responses and logs of the runs beyond `KEPT_RECORDED_DETAILS`.
+    """
     connection.execute("DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ?", (KEPT_RECORDED_RUNS,))
     connection.execute(
         "UPDATE runs SET params = NULL, response = NULL, logs = '' WHERE id <= (SELECT max(id) FROM runs) - ? "
@@ -268,7 +272,7 @@ def stored(value: Any) -> str:
     try:
         text = json.dumps(strip(value), ensure_ascii=False, separators=(",", ":"), default=str)
     except (ValueError, TypeError, RecursionError):
-        text = json.dumps("(not stored: it cannot be written as JSON)")
+        text = json.dumps("(not stored: the value cannot be written as JSON)")
     if len(text) <= MAX_RECORDED_CHARS:
         return text
     return json.dumps({"cut": text[: MAX_RECORDED_CHARS // 2], "characters": len(text)}, ensure_ascii=False)

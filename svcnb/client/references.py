@@ -1,8 +1,9 @@
 """Validation and conversion of the objects, numbers and strings that callers pass as ids.
 
-Creation endpoints take raw CIDs. Update and deletion endpoints take hashes
-(docs/service/endpoints.md#account-and-keys). Callers can pass a CID or a hash. If the service needs a hash, the client
-hashes the CID. If the service needs a CID, the client rejects a hash, because a CID cannot be computed from its hash.
+Endpoints that register one action, or add one action to a group, expect the raw CID. All other management endpoints
+expect hashes (docs/service/endpoints.md#account-and-keys). Callers can pass a CID or a hash. If the service needs a
+hash, the client hashes the CID. If the service needs a CID, the client rejects a hash, because a CID cannot be computed
+from its hash.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Runner of actions on an executor, for example with threads, processes or a cluster.
 
 The process that calls `svc.map` manages the progress, the pauses and the resume file. Workers receive single runs with
-the settings that they need, and return the records of the runs. This process calls the listeners of ``on_run``, so that
-the local record contains the history and the costs.
+the settings that they need, and return the records of the runs. The process that calls `svc.map` also calls the
+listeners of ``on_run``, so that the local record contains the history and the costs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """Service and key, in a form that the client can send to workers.
+    """Address, key and settings of a service, which the client can pickle and send to workers.
 
     A `Secret` cannot be pickled, so this class contains the key as a string. A caller who passes an executor agrees
     that the client sends the key to the workers of the executor.

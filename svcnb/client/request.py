@@ -67,7 +67,10 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
 def _with_explainer(
     refused: errors.ServiceError | errors.TransportError, config: Config, call: Call[Any]
 ) -> Flow[Exception]:
-    """Adds an explainer to the rejection of a management call. `svcnb.client.running` does the same for executions."""
+    """Adds an explainer to the rejection of a management call.
+
+    `svcnb.client.running` adds the explainer of executions.
+    """
     if isinstance(refused, errors.Forbidden) and config.api_key:
         from svcnb.client.call_refusal import RefusedCall, explain_call, explicable
 
@@ -136,7 +139,7 @@ def encode(body: object) -> bytes:
     """Returns a value as compact JSON.
 
     Raises:
-        InvalidArgument: A part of the value cannot be encoded as JSON. The message names the part.
+        InvalidArgument: A part of the value cannot be encoded as JSON. The message describes the part.
     """
     try:
         return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

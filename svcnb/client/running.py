@@ -35,7 +35,7 @@ MASTER_KEY_NOTE: Final = (
     "less damage: svc.usage_keys.create(name, execute_in_groups=[group])."
 )
 LARGE_PARAMS_NOTE: Final = (
-    f"The parameters are larger than {limits.JS_PARAMS_ADVICE_BYTES // 1024} KB, which some services reject."
+    f"The parameters are larger than {limits.JS_PARAMS_ADVICE_BYTES // 1024} KB. Some services reject such parameters."
 )
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}(?![0-9a-fA-F])")
 REPEATED: Final = "repeated-"
@@ -139,7 +139,7 @@ def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[_
 
 
 def _final(error: SvcnbError, cid: str, until_effective: float | None) -> SvcnbError:
-    """Returns the error that the caller gets for a failed run."""
+    """Returns the error to raise for a failed run."""
     if isinstance(error, InternalError) and not error.structured:
         return action_error(error, cid)
     if isinstance(error, Unauthorized | Forbidden) and until_effective is not None:
@@ -168,8 +168,7 @@ def merge(params: object, named: Mapping[str, object]) -> object:
     """Returns the argument of ``main``: the given value, or the named values as one object.
 
     Raises:
-        InvalidArgument: The caller passed both, and the value is not an object. Only an object can be merged with the
-            named values.
+        InvalidArgument: The caller passed ``params`` and named values, and ``params`` is not a dictionary.
     """
     if not named:
         return params

@@ -107,5 +107,6 @@ class Secret:
 
 
 def _refuse_json(_value: Secret) -> NoReturn:
-    # A masked value in a file would look like a saved secret, although the secret is lost. Therefore, this is an error.
+    # A masked value in a file would look like a saved secret, although the secret is lost. Therefore, the encoding
+    # fails.
     raise ValueError("a secret cannot be encoded as JSON: pass secret.reveal(), or omit the field")

@@ -1,4 +1,4 @@
-"""Flow that reads the timeline of an execution from the emulator that ran it."""
+"""Flow that reads the timeline of an execution from the emulator that executed the action."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace
 
 Traced = Run | ActionError | ServiceError | str
-"""Reference to an execution: its result, its error, or the id of its request."""
+"""Reference to an execution: the result, the error, or the request id."""
 
 
 def trace(of: Traced) -> Flow[Trace]:

@@ -35,7 +35,7 @@ Topics = Sequence[str | Sequence[str] | None] | None
 
 
 class TriggersSettings(Checked):
-    """Base class of both clients, with the methods that do not send a request."""
+    """Base class of `TriggersClient` and `AsyncTriggersClient`, with the methods that do not send a request."""
 
     _access: flows.ServiceAccess
     _config: Config
@@ -144,7 +144,7 @@ class TriggersClient(TriggersSettings):
     def authorize(
         self, *, timeout: float = flows.APPROVAL_TIMEOUT_S, open_page: Callable[[str], object] | None = None
     ) -> Me:
-        """Opens the approval page in a browser, and waits until the user has approved the token.
+        """Opens the approval page in a browser, waits until a user has approved the token, and returns the user.
 
         If the token is already approved, the method returns immediately. The address of the page contains only the hash
         of the token.
@@ -238,7 +238,7 @@ class TriggersClient(TriggersSettings):
             chain: ``ethereum``, ``base``, ``arbitrum``, ``bsc`` or ``polygon``.
             contract: Address of the contract that emits the event.
             event: Event signature, ``Name(type,type)``. The method `event` explains a signature.
-            topics: Up to three filters after topic0. A filter is a 32-byte topic, a list of topics, or None for any.
+            topics: Up to three filters after topic0. A filter is a 32-byte topic, a list of topics, or None for all.
             start_block: First block to read. If omitted, the service starts at a recent block.
             **options: See `webhook`.
 
@@ -335,7 +335,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.update(self._access, trigger, **changes))
 
     def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events while the trigger was disabled do not start runs."""
+        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return self.update(trigger, enabled=True)
 
     def disable(self, trigger: TriggerRef) -> Trigger:
@@ -372,7 +372,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.wait_for_run(self._access, trigger, run, timeout))
 
     def fire(self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None) -> Accepted:
-        """Sends a POST request to a webhook as an external sender would, without a token.
+        """Sends a POST request to a webhook, without a token, as an external sender does.
 
         Args:
             trigger: A webhook trigger.
@@ -386,7 +386,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections of this client. The triggers stay active."""
         self._transport.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Handle for a running emulator, which controls its state, snapshots, time, faults, money and runs."""
+"""Handle that controls the state, snapshots, time, faults, money and runs of a running emulator."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from svcnb.checked import Checked
-from svcnb.client.renamed import renamed
 from svcnb.control.clock import ClockControl
 from svcnb.control.faults import FaultControl
 from svcnb.control.plane import ControlPlane, given, milliseconds
 from svcnb.errors import InvalidArgument
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from web3 import Web3
@@ -33,7 +33,8 @@ class EmulatorControl(Checked):
 
     Args:
         base_url: Address of the emulator, without ``/core/v1``.
-        control_token: Token of the control plane. An emulator that this user runs on this machine does not require it.
+        control_token: Token of the control plane. You can omit it for an emulator that you run on this machine, unless
+            you chose the token yourself.
         names: Properties from the line that the emulator prints when it is ready. The handle requests other properties
             from the emulator when needed.
 
@@ -67,7 +68,7 @@ class EmulatorControl(Checked):
 
     @property
     def triggers_url(self) -> str:
-        """Address of the triggers service."""
+        """Address of the triggers service, the part before ``/api``."""
         return str(self._names.get("triggers_url", self.base_url))
 
     @property
@@ -108,7 +109,7 @@ class EmulatorControl(Checked):
     def async_client(self, **options: Any) -> AsyncClient:
         """Returns an asynchronous client of this emulator.
 
-        The arguments are those of `client`. The caller must close the client.
+        The arguments are the same as for `client`. The caller must close the client.
         """
         from svcnb.client import AsyncClient
 
@@ -117,7 +118,7 @@ class EmulatorControl(Checked):
     def close(self) -> None:
         """Closes the clients that `client` and `triggers` created.
 
-        The emulator keeps running; `Emulator.stop` stops it.
+        The emulator keeps running; `Emulator.stop` stops the emulator.
         """
         self._clients.close()
 
@@ -259,7 +260,7 @@ class EmulatorControl(Checked):
     def processor(
         self, payment_intent_id: str, outcome: Outcome = "succeeded", *, delay: float | str | timedelta | None = None
     ) -> Any:
-        """Completes a payment, as a user would on the payment processor's hosted page.
+        """Completes a payment, as a user does on the payment processor's hosted page.
 
         Args:
             payment_intent_id: Id of the payment intent, ``pi_...``.
@@ -284,7 +285,7 @@ class EmulatorControl(Checked):
     # --- actions and triggers -----------------------------------------------------------------------------------
 
     def approve_agent(self, challenge: str, label: str | None = None) -> Any:
-        """Approves a token, as a user would on the approval page of the triggers service.
+        """Approves a token, as a user does on the approval page of the triggers service.
 
         Args:
             challenge: SHA-256 hash of the token, in base64url.

@@ -7,7 +7,7 @@ from svcnb.exit_codes import ExitCode
 
 
 class EmulatorError(SvcnbError):
-    """The emulator failed, or the connection to it failed."""
+    """The emulator failed, or the connection to the emulator failed."""
 
 
 class EmulatorUnreachable(EmulatorError):

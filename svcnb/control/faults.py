@@ -32,8 +32,9 @@ class FaultControl(Checked):
 
         Args:
             part: ``chain``, ``billing``, ``runtime``, ``cpu`` or ``triggers``.
-            status: HTTP status of the response. None selects the default of the part.
-            delay: Delay of each call, in seconds or as a string such as ``"2s"``.
+            status: HTTP status of the response. None means 429 for ``cpu`` and 503 for the other parts. If ``delay`` is
+                set, None means that the call succeeds after the delay.
+            delay: Delay of each call, in seconds or as a string such as ``"2s"``. None means no delay.
             times: Number of calls.
         """
         self._inject(part, status, delay, times)
@@ -41,7 +42,10 @@ class FaultControl(Checked):
     def until_cleared(
         self, part: Part, *, status: int | None = None, delay: float | str | timedelta | None = None
     ) -> None:
-        """Makes all calls to a part of the service fail or wait until `clear`. The arguments are those of `next`."""
+        """Makes all calls to a part of the service fail or wait until `clear`.
+
+        The arguments are the same as for `next`.
+        """
         self._inject(part, status, delay, None)
 
     def clear(self) -> None:

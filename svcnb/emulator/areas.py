@@ -82,7 +82,7 @@ def first_endpoints(service: Service) -> list[Endpoint]:
 
 
 def other_endpoints(service: Service, first: list[Endpoint], tolerated: ToleratedRequests) -> list[Endpoint]:
-    """Returns all other endpoints. The call imports half of the modules of the HTTP layer.
+    """Returns all other endpoints. The call imports the modules that `first_endpoints` does not need.
 
     Args:
         service: The components.

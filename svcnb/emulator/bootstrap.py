@@ -1,6 +1,6 @@
 """First phase of the start, which creates all components that need no database.
 
-This phase runs before the import of the other modules, so that the chain node starts while they load.
+This phase runs before the import of the other modules, so that the chain node starts while those modules load.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ class Bootstrap:
             raise
 
     def boot_node(self) -> None:
-        """Starts the chain node of a new chain. A stored chain needs the database for its first block."""
+        """Starts the chain node of a new built-in chain.
+
+        Does nothing for an external chain, and for a stored chain, whose first block is in the database.
+        """
         settings = self._settings
         if settings.keeps_state or settings.chain_rpc is not None:
             return

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from svcnb.in_process import App
 
 ABSENT: Final = {
-    "action_engine": "an emulator in a page supports only the engine 'fast'; install svcnb on a computer to use 'v8'",
-    "chain_rpc": "an emulator in a page supports only the built-in chain; omit chain_rpc",
-    "database": "an emulator in a page cannot use a database server; omit database",
-    "idle_stop_s": "an emulator in a page stops when the page closes; omit idle_stop_s",
+    "action_engine": "an emulator in a browser page supports only 'fast'. Omit action_engine, or install svcnb on a "
+    "computer",
+    "chain_rpc": "an emulator in a browser page supports only the built-in chain. Omit chain_rpc",
+    "database": "an emulator in a browser page cannot use a database. Omit database, and set state to store data",
+    "idle_stop_s": "an emulator in a browser page stops when the page closes. Omit idle_stop_s",
 }
 """Error messages for settings that are not available in a page, by name."""
 _ALLOWED: Final = {"action_engine": "fast"}
@@ -98,7 +99,7 @@ class PageService:
         return service.addresses() | {"control_token": service.control_token}
 
     def stop(self) -> None:
-        """Stops the service. Repeated calls have no effect."""
+        """Stops the service. Saves a named state in the browser's storage. Repeated calls have no effect."""
         unregister(self._url)
         service, self._service = self._service, None
         if service is not None:

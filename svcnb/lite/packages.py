@@ -66,7 +66,7 @@ class PackagesMissing(RuntimeError):
 
 
 def download(folder: Path) -> None:
-    """Downloads the wheels of `WHEELS` with pip, unless all exist.
+    """Downloads the wheels that `WHEELS` lists with pip, unless an earlier call has downloaded the same list.
 
     Args:
         folder: Target folder, which also serves as a cache for later builds.
@@ -206,6 +206,6 @@ def _run(command: list[str], problem: str, **options: Any) -> None:
 
 
 def read_lock(folder: Path) -> dict[str, Any]:
-    """Returns Pyodide's lock file in a folder."""
+    """Returns the parsed content of Pyodide's lock file in a folder."""
     found: dict[str, Any] = json.loads((folder / LOCK).read_text("utf-8"))
     return found

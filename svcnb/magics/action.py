@@ -47,7 +47,10 @@ def options() -> Options:
         "--params", nargs="+", metavar="VALUE", help="Parameters of main: name=value ..., or JSON, or a variable."
     )
     made.add_argument(
-        "--until-effective", type=float, metavar="SECONDS", help="Retry until a new permission takes effect."
+        "--until-effective",
+        type=float,
+        metavar="SECONDS",
+        help="Retry for at most this number of seconds, until a new permission takes effect.",
     )
     made.add_argument("--trace", action="store_true", help="Show the timeline of the run (emulator only).")
     made.add_argument("--client", metavar="VARIABLE", help="Client to use for this cell.")
@@ -100,7 +103,7 @@ def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, st
 
 
 def _check(asked: Namespace) -> None:
-    """Rejects options that would have no effect."""
+    """Raises an error for an invalid variable name, and for options that have no effect without another option."""
     if asked.variable and not asked.variable.isidentifier():
         raise InvalidArgument(
             f"invalid variable name {asked.variable!r}", hint=("Write %%action NAME, followed by the options.")
@@ -112,7 +115,7 @@ def _check(asked: Namespace) -> None:
     if asked.force and not asked.save:
         raise InvalidArgument("--force requires --save", hint="Add --save FILE.")
     if asked.register and not (asked.name or asked.variable):
-        raise InvalidArgument("the action name is empty", hint="Add --name TEXT.")
+        raise InvalidArgument("--register requires a name for the action", hint="Add --name TEXT.")
 
 
 def _make(asked: Namespace, cell: str, names: dict[str, Any]) -> Action:

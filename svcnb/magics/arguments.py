@@ -35,7 +35,7 @@ class Options(argparse.ArgumentParser):
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:
-        """Parses a line as a shell does: quotes group words.
+        """Parses a line as a shell does: quotation marks enclose a word that contains spaces.
 
         Raises:
             InvalidArgument: A quote is not closed, or an option is unknown.
@@ -62,14 +62,14 @@ class Options(argparse.ArgumentParser):
 
 
 def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
-    """Decorator that makes a function a magic, which receives its line unchanged and shows errors without a traceback.
+    """Returns a magic that passes its line unchanged to a function, and shows errors without a traceback.
 
-    By default, IPython replaces ``{name}`` and ``$name`` in lines of magics, but these are common in JSON and
-    JavaScript.
+    By default, IPython replaces ``{name}`` and ``$name`` in lines of magics with variables, but JSON and JavaScript
+    also use this syntax.
 
     Args:
         function: Function that the magic calls with the line and the cell.
-        told: Help text that ``%magic?`` shows.
+        told: Help text that IPython shows for the magic's name followed by ``?``.
     """
     from IPython.core.magic import no_var_expand
 
@@ -139,8 +139,8 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
         names: The notebook's variables.
 
     Raises:
-        InvalidArgument: A word has none of these forms, or the first value is not an object, so fields cannot override
-            it.
+        InvalidArgument: A word is neither JSON, nor a variable, nor ``name=value``. The words contain several JSON
+            values or variables. Or the words contain fields, but the value that they override is not an object.
 
     Example:
         >>> parameters(["n=3", "to=0xab", 'deep={"a": 1}'], {})

@@ -21,7 +21,7 @@ _WORD: Final = re.compile(r"(?<!\S)\S*\Z")
 
 
 class ActionCompleter:
-    """Matcher for IPython (version 2 of the interface). IPython calls it with the position of the cursor.
+    """Completion matcher for IPython (version 2 of the interface), which IPython calls with the cursor position.
 
     Args:
         connection: Connection that contains the names of the service.
@@ -57,8 +57,8 @@ class ActionCompleter:
         for name in (f"{vocabulary.namespace}.Actions", vocabulary.actions_global):
             members[name] = list(functions(vocabulary))
         offered = members.get(owner, []) if dot else sorted(GLOBALS | set(spaces))
-        # Python names are not valid here. IPython offers them unless another completion exists, such as the word
-        # itself.
+        # Python names are not valid in JavaScript. IPython offers Python names unless another completion exists, such
+        # as the word itself.
         found_names = [name for name in offered if name.startswith(start)] or [start]
         return _result(filter(None, found_names), start)
 

@@ -113,8 +113,7 @@ class Connection:
                 "this notebook is not connected to a service",
                 hint=(
                     f"Start an emulator in a cell: {USUAL_NAME} = svcnb.Emulator().client(). Or run %svc connect "
-                    f"VARIABLE "
-                    "or %svc connect ADDRESS."
+                    "VARIABLE or %svc connect ADDRESS."
                 ),
             ) from error
         self._own.append(client)
@@ -168,7 +167,8 @@ class Connection:
             self._connect(asked.target, asked.key)
         elif asked.target or asked.key:
             raise InvalidArgument(
-                f"{asked.verb} does not accept other arguments", hint="To choose a service, run %svc connect."
+                f"%svc {asked.verb} does not accept a variable, an address or --key",
+                hint="To choose a service, run %svc connect VARIABLE or %svc connect ADDRESS.",
             )
         return self.status()
 

@@ -74,7 +74,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         return {"mode": self.state["mode"] or "no open account"}
 
     def session_changed(self, what: frozenset[str]) -> None:  # noqa: ARG002 - the panel shows every change
-        """Shows the open account."""
+        """Updates the panel after a change of the session."""
         self._show()
 
     def _show(self) -> None:
@@ -125,7 +125,10 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def leave(self) -> None:
-        """Closes the open account without changing it, so that the user can create or open another one."""
+        """Closes the open account in all panels, so that the user can create or open another account.
+
+        The account on the service does not change.
+        """
         self.record("svc = svc.with_key(None)")
         self.session.closed()
 
@@ -151,7 +154,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def use_browser_wallet(self) -> None:
-        """Requests a browser wallet, and uses it as the owner."""
+        """Asks the user to connect a browser wallet, and uses this wallet as the owner."""
         signer = BrowserSigner(self.session.host or self)
         self.channel.progress("Waiting for the wallet")
         await signer.connect()
@@ -159,7 +162,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def use_contract_wallet(self, address: str) -> None:
-        """Uses a contract wallet as the owner. The previously chosen wallet signs for it."""
+        """Uses a contract wallet as the owner. The previously chosen wallet signs for the contract wallet."""
         if self.owner is None:
             raise SigningError(
                 "a contract wallet requires a signer",

@@ -42,7 +42,8 @@ class Panel(anywidget.AnyWidget):
 
     A subclass names its bundle: ``class MyPanel(Panel, bundle="my_panel")``. It marks methods with `command`, and
     records the user's steps with `record`. Jupyter saves traits into notebooks with the widget's state, so a trait
-    must never contain a secret. Only responses to commands can contain secrets, because Jupyter does not save them.
+    must never contain a secret. Only responses to commands can contain secrets, because Jupyter does not save the
+    responses.
 
     Args:
         client: Client of the service. Its key stays in the kernel.
@@ -55,7 +56,7 @@ class Panel(anywidget.AnyWidget):
     _session: Session | None = None
 
     def __init_subclass__(cls, *, bundle: str | None = None, **options: Any) -> None:
-        """Loads the browser side from ``svcnb/panels/static``."""
+        """Loads the JavaScript and the CSS of the panel from ``svcnb/panels/static``."""
         if bundle is not None:
             script = STATIC / f"{bundle}.js"
             if not bundle_exists(script):
@@ -138,7 +139,11 @@ class Panel(anywidget.AnyWidget):
             self.channel.tell("session", {"changed": sorted(what), "session": self.session.view()})
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Handles a change of the session by this panel, another panel or a notebook cell."""
+        """Updates the panel after a change of the session by this panel, another panel or a notebook cell.
+
+        Args:
+            what: Names of the changes; see `svcnb.panels.session.Session`.
+        """
 
     @command
     def shared(self) -> dict[str, Any]:

@@ -61,7 +61,8 @@ class BrowserSigner(Signer):
             return checksum_address(address)
         except MalformedValue as error:
             raise SigningError(
-                f"the browser wallet returned an error: {error.message}", hint="Connect the wallet again in the panel."
+                f"the browser wallet has an unusable address: {error.message}",
+                hint="Connect the wallet again in the panel.",
             ) from None
 
     async def connect(self) -> BrowserSigner:

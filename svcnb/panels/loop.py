@@ -40,7 +40,7 @@ class _Task(Future[T]):
         self._task.add_done_callback(self._ended)
 
     def cancel(self) -> bool:
-        """Cancels the task."""
+        """Cancels the task. Returns False if the task has already ended."""
         return self._task.cancel()
 
     def _ended(self, task: asyncio.Future[T]) -> None:

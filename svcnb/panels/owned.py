@@ -1,4 +1,4 @@
-"""ChainSecured account of a panel, which connects the owner's wallet and simulates each change before sending it."""
+"""ChainSecured account of a panel, with functions that connect the owner's wallet and simulate each change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
 
 
 async def do(resources: Any, edit: Edit) -> None:
-    """Performs one call of a client or an account."""
+    """Performs a change of permissions as a call of a client or of a ChainSecured account.
+
+    Args:
+        resources: The client or the account.
+        edit: The call.
+    """
     resource, _, verb = edit.verb.partition(".")
     await getattr(getattr(resources, resource), verb)(*edit.args, **edit.options)
 

@@ -52,7 +52,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         actions: Additional actions for the matrix, which the account has not registered yet. The service lists only
             hashes. If the CID of an action is unknown, the panel must rewrite the group to permit the action.
         owner: The wallet of a ChainSecured account: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner` or a
-            `svcnb.ContractWallet`. It pays the gas.
+            `svcnb.ContractWallet`. The wallet pays the gas.
 
     Attributes:
         state: Displayed values: names, numbers, hashes and addresses.
@@ -76,7 +76,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         super().__init__(client)
 
     def session_changed(self, what: frozenset[str]) -> None:
-        """Clears the displayed account if another account is open."""
+        """Discards the loaded ChainSecured account after another account was opened in the session."""
         if "account" in what and self._given_owner is None:
             self._owned = None
 
@@ -228,7 +228,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
 
 def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
-    """Returns the displayed form of a transaction before its signature."""
+    """Returns the values with which the panel shows a transaction before its signature."""
     return written(preview) | {"first_of_several": _is_several(edit)}
 
 

@@ -1,6 +1,6 @@
 """Charts of `svcnb.charts` for the runs panel, as drawings that use the colours of the page.
 
-The kernel draws them, so the page does not need to load a chart library.
+The kernel draws the charts, so the page does not need to load a chart library.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from svcnb.client.frames import pandas
 from svcnb.toolkit.run_feed import SeenRun
 
 CODE: Final = "charts.run_timeline(runs), charts.latency(runs), charts.success_rate(runs), charts.spend(runs)"
-"""Python code that draws the same charts."""
+"""Python code that draws the same charts as `draw`, for the recorded steps of a panel."""
 
 
 def draw(runs: Sequence[SeenRun]) -> list[str]:

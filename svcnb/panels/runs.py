@@ -131,7 +131,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     def choose(self, filters: dict[str, Any]) -> None:
-        """Changes the filters."""
+        """Changes the filters, and records them as Python code."""
         if set(filters) != {*FILTERS, "everyone"}:
             raise InvalidArgument(
                 f"invalid filters {sorted(filters)}: expected {', '.join(FILTERS)} and everyone",

@@ -35,10 +35,11 @@ Watcher = Callable[[frozenset[str]], None]
 
 
 class Session:
-    """State that all panels of one client share. The session announces a change in one panel to the others.
+    """State that all panels of one client share. The session announces each change to all panels.
 
-    Changes are named ``account`` (another account is open), ``resources`` (wallets, groups, actions, usage keys),
-    ``key`` (the key that runs actions), ``runs``, ``balance`` and ``code``.
+    A change of the open account has the name ``account``. A change of wallets, groups, actions or usage keys has the
+    name ``resources``. ``key`` is a change of the key that runs actions, and ``code`` a change of the recorded Python.
+    The other names are ``runs`` and ``balance``.
 
     Args:
         client: The client. When a panel opens an account, the key of the client changes, so the notebook and the panels
@@ -72,7 +73,7 @@ class Session:
 
     @classmethod
     def of(cls, client: Client) -> Session:
-        """Returns the session of a client. All panels of that client share it."""
+        """Returns the session that all panels of a client share. The first call creates the session."""
         found: Session = vars(client).setdefault("_panel_session", cls(client))
         return found
 
@@ -98,11 +99,11 @@ class Session:
 
     @property
     def subject(self) -> str:
-        """Name of `resources` in the recorded Python."""
+        """Variable for `resources` in the recorded Python: ``svc``, or ``mine`` for a ChainSecured account."""
         return "svc" if self.account is None else "mine"
 
     def close_connections(self) -> None:
-        """Closes the connections of `service`. The next use opens new ones."""
+        """Closes the connections of `service`. The next use of `service` opens new connections."""
         with self._lock:
             service, self._service = self._service, None
         if service is not None:
@@ -111,7 +112,7 @@ class Session:
     # --- the account --------------------------------------------------------------------------------------------
 
     def opened(self, key: Any, **state: str) -> None:
-        """Opens an account in API mode.
+        """Makes an account in API mode the open account of all panels.
 
         Args:
             key: Key of the account. None keeps the key of the client.
@@ -123,7 +124,7 @@ class Session:
         self._switch(None, {**CLOSED, "mode": "api", **state})
 
     def opened_on_chain(self, account: AsyncChainSecuredAccount, **state: str) -> None:
-        """Opens a ChainSecured account."""
+        """Makes a ChainSecured account the open account of all panels."""
         self._switch(account, {**CLOSED, "mode": "chain", **state})
 
     def closed(self) -> None:
@@ -143,7 +144,7 @@ class Session:
 
     @property
     def run_key(self) -> str:
-        """Hash of the usage key that runs actions. Empty if the client's key runs them."""
+        """Hash of the usage key that runs actions. Empty if the client's own key runs actions."""
         return self._run_key
 
     @property
@@ -181,7 +182,7 @@ class Session:
         return self.service
 
     def granted(self) -> None:
-        """Records that a permission has just changed."""
+        """Stores the time of a change of permissions, for `until_effective`."""
         self._granted_at = time.monotonic()
 
     @property

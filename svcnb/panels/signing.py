@@ -110,7 +110,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     async def signed_in_browser(self, typed_data: dict[str, Any]) -> None:
-        """Records the signature of the browser wallet."""
+        """Records the signature of the browser wallet as Python code."""
         self._record_signing(typed_data, "svcnb.BrowserSigner(panel)", self.wallet["address"])
 
     @command

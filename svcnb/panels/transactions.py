@@ -21,7 +21,8 @@ def decoded(fields: dict[str, Any]) -> dict[str, Any]:
         fields: Fields of ``eth_sendTransaction``: to, data, value, gas and fees in hex.
 
     Returns:
-        A dictionary. ``what`` is a sentence, and ``arguments`` contains the name and the text of each argument.
+        A dictionary. ``what`` is a description that starts with a verb, for example ``create group 'a'``.
+        ``arguments`` contains the name and the text of each argument.
         ``through`` is the contract wallet that sends the call, or an empty string. ``known`` is False if the call is
         not a function of AccountConfig. The other keys are ``function``, ``to``, ``value`` and ``max_cost``.
     """
@@ -40,7 +41,7 @@ def decoded(fields: dict[str, Any]) -> dict[str, Any]:
     named = {} if what is None else dict(zip(what.names, arguments, strict=True))
     return {
         "known": what is not None,
-        "what": "an unknown call" if what is None else sentence(what.name, named, Names()),
+        "what": "make an unknown call" if what is None else sentence(what.name, named, Names()),
         "function": "" if what is None else what.name,
         "arguments": [[name, argument_text(name, value)] for name, value in named.items()],
         "to": to,

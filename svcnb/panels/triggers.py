@@ -268,7 +268,8 @@ def _object(text: str) -> dict[str, Any]:
         ) from None
     if not isinstance(found, dict):
         raise InvalidArgument(
-            "the default parameters are not a JSON object", hint='Enter a JSON object, for example {"limit": 5}.'
+            f"the default parameters are not a JSON object, but a value of type {type(found).__name__}",
+            hint='Enter a JSON object, for example {"limit": 5}.',
         )
     return found
 

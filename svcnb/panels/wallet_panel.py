@@ -27,7 +27,7 @@ class WalletPanel(Panel):
 
     @command
     def connected(self, address: str, name: str) -> None:
-        """Records the browser wallet."""
+        """Stores the address and the name of the browser wallet that the user connected."""
         self.wallet = {"address": address, "name": name}
 
     # --- requests from Python -----------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ class WalletPanel(Panel):
 
 
 def written(preview: Preview) -> dict[str, Any]:
-    """Returns the displayed form of a transaction before its signature."""
+    """Returns the values with which a panel shows a transaction before its signature."""
     return {
         "what": preview.what,
         "function": preview.function,

@@ -94,7 +94,7 @@ def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
 
 
 def failure(error: BaseException) -> dict[str, Any]:
-    """Returns the displayed form of an error.
+    """Returns an error as the object that the browser shows.
 
     The messages of this package's errors contain no secrets. The function masks secrets in other messages.
     """
@@ -103,7 +103,7 @@ def failure(error: BaseException) -> dict[str, Any]:
         return {
             "type": "Cancelled" if stopped else "TimedOut",
             "message": "Stopped." if stopped else "The operation took too long.",
-            "hint": "Requests that were already sent may still take effect. Check the result before you try again.",
+            "hint": "Requests that were already sent can still take effect. Check the result before you try again.",
             "consequences": [],
         }
     if isinstance(error, SvcnbError):
@@ -126,7 +126,7 @@ def failure(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "message": redact(str(error)) or "an unexpected error occurred",
-        "hint": "This is a bug in svcnb. Report it with the details from the log of the kernel.",
+        "hint": "This is a bug in svcnb. Report the bug with the details from the log of the kernel.",
         "consequences": [],
     }
 
@@ -199,7 +199,7 @@ class Channel:
         if work is None or not isinstance(args, dict):
             raise InvalidArgument(
                 f"this panel has no command {name!r}" if work is None else f"{name} requires its arguments by name",
-                hint="Restart the kernel and reload the page, because they have different versions.",
+                hint="Restart the kernel and reload the page, because they use different versions of svcnb.",
             )
         try:
             inspect.signature(work).bind(**args)
@@ -282,5 +282,5 @@ async def _within(answer: Awaitable[Any], seconds: float | None) -> Any:
     except TimeoutError:
         raise SigningError(
             f"the confirmation did not arrive within {seconds:g} s, so the data to sign is too old",
-            hint="Repeat the call: it uses the current time.",
+            hint="Repeat the call, which then uses the current time.",
         ) from None

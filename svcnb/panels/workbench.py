@@ -63,7 +63,7 @@ class Workbench(WalletPanel, bundle="workbench"):
             self.panels = {**self.panels, name: getattr(import_module("svcnb.panels"), TABS[name])(self.client)}
 
     def close(self) -> None:
-        """Closes all panels."""
+        """Closes the workbench and all of its panels. The client stays open."""
         for panel in self.panels.values():
             panel.close()
         if self.session.host is self:

@@ -47,7 +47,7 @@ ffi: Final[Any] = _cffi_backend.FFI(
 def _opened() -> Any:
     found = find_spec("Crypto.Hash._keccak")
     if found is None or found.origin is None:
-        raise ImportError("pycryptodome has no Crypto.Hash._keccak")
+        raise ImportError("the installed pycryptodome does not contain the module Crypto.Hash._keccak")
     return ffi.dlopen(found.origin)
 
 

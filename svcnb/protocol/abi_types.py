@@ -1,6 +1,6 @@
-"""ABI types in the form used in event signatures.
+"""Parser for ABI types, such as ``uint256`` or ``(address,bytes)[]``, in event signatures.
 
-Source: Solidity documentation, "Contract ABI Specification", types; human-readable form as in contract sources.
+Source: Solidity documentation, section "Contract ABI Specification".
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from svcnb.protocol.cid import cid as cid_of, encode_source
 from svcnb.protocol.derived_action import Stamp
 from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.hashes import hashed_cid as hash_of
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from svcnb.protocol.action_diff import ActionDiff
@@ -148,7 +149,7 @@ class Action:
             template_cid=self.cid,
         )
 
-    def stamp_in(self, derived: Action) -> Stamp | None:
+    def parse_derived(self, derived: Action) -> Stamp | None:
         """Returns the constant that another action appends to this template, so that you can audit the action.
 
         Args:
@@ -163,6 +164,11 @@ class Action:
         if not isinstance(derived, Action):
             raise InvalidType(f"cannot compare an action with {type(derived).__name__}: pass svcnb.Action(source)")
         return Stamp.read(self.source, derived.source)
+
+    def stamp_in(self, derived: Action) -> Stamp | None:
+        """Deprecated name of `parse_derived`."""
+        renamed("Action.stamp_in", "Action.parse_derived")
+        return self.parse_derived(derived)
 
     def diff(self, other: Action) -> ActionDiff:
         """Returns the differences between this action and another one, including invisible characters.

@@ -36,7 +36,7 @@ class ActionDiff:
 
     @classmethod
     def between(cls, older: Action, newer: Action) -> ActionDiff:
-        """Compares two actions."""
+        """Returns the differences between an older and a newer action."""
         old, new = older.source.encode(), newer.source.encode()
         start = _common(old, new)
         end = _common(old[start:][::-1], new[start:][::-1])

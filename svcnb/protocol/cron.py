@@ -96,7 +96,12 @@ class Cron:
         return float("inf") if tick is None else tick.timestamp()
 
     def preview(self, after: float, count: int = 10) -> list[datetime]:
-        """Returns the next ticks, ten by default."""
+        """Returns the next times when the schedule fires.
+
+        Args:
+            after: Unix seconds. The first returned time is after this time.
+            count: Maximum number of times. A schedule that stops firing returns fewer times.
+        """
         return [tick for tick, _ in zip(self.ticks(after), range(count), strict=False)]
 
     @property
@@ -125,8 +130,9 @@ class Cron:
 def _interval_s(parsed: CronSim) -> int:
     """Returns the minimum number of seconds between two ticks, at most 60.
 
-    A check of only the next ticks would depend on the current day, and would miss shorter intervals later. Therefore,
-    this function checks the fields themselves. It does not check whether the day fields exclude one of 23:59 and 00:00.
+    A check of only the next ticks depends on the current day, and misses shorter intervals later. Therefore, this
+    function checks the fields themselves. It treats 23:59 and 00:00 as consecutive minutes, even if the day fields
+    exclude one of these two times.
     """
     seconds = sorted(parsed.seconds)
     within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)

@@ -1,4 +1,4 @@
-"""Constants that turn an audited template into a derived action.
+"""Constants that `Action.derive` appends to an audited template, which creates a derived action.
 
 The bytes of the constant are part of the CID of every derived action, and the action's key depends on the CID.
 Therefore, this format must never change: one line, ``const NAME = <JSON>;``, with sorted members and all non-ASCII
@@ -73,8 +73,8 @@ class Stamp:
                 f"the constant already contains {VERSION_MEMBER!r}, which is reserved for protocol_version",
                 hint=f"Omit this member and pass protocol_version={shown(self.constant[VERSION_MEMBER])}.",
             )
-        # Store a copy in the form that JavaScript reads, with lists instead of tuples. Later changes to the argument do
-        # not affect it.
+        # Store a copy that contains lists instead of tuples, as in JSON. Later changes to the argument do not affect
+        # this copy.
         object.__setattr__(self, "constant", parse(_json(self.constant)))
 
     def line(self) -> str:
@@ -89,7 +89,7 @@ class Stamp:
         """Returns the template's source with this constant at its end.
 
         Raises:
-            MalformedValue: The template declares the name itself, which would be an error in JavaScript.
+            MalformedValue: The template already declares the name. JavaScript rejects a second declaration of a name.
         """
         declared = [self.name] if isinstance(self.constant, dict) else [self.name, self.name + VERSION_SUFFIX]
         for name in declared:
@@ -145,7 +145,13 @@ def _json(value: Any) -> str:
 
 
 def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
-    """Rejects values that JavaScript would interpret differently."""
+    """Raises an error for a value that JavaScript cannot represent exactly.
+
+    Args:
+        value: Value to check, with all values inside it.
+        where: Path of the value, for the error message.
+        inside: Ids of the lists and dictionaries that contain the value.
+    """
     if not isinstance(value, (dict, list, tuple)):
         _check_plain(value, where)
         return

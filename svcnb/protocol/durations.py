@@ -35,7 +35,7 @@ def seconds(span: float | str | timedelta) -> float:
     else:
         value = float(span)
     if not math.isfinite(value) or value < 0:
-        raise InvalidArgument(f"invalid duration {span!r}: expected at least 0 seconds")
+        raise InvalidArgument(f"invalid duration {span!r}: expected a finite number of seconds, at least 0")
     return value
 
 

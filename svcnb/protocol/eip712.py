@@ -92,7 +92,7 @@ def _struct_hash(name: str, fields: list[dict[str, str]], values: dict[str, Any]
 def _word(kind: str, value: Any, name: str) -> bytes:
     if kind == "string":
         if not isinstance(value, str):
-            raise MalformedValue(f"{name} is {shown(value)}: expected a string")
+            raise MalformedValue(f"the field {name} is {shown(value)}: expected a string")
         return keccak256(value.encode())
     if kind == "bytes":
         return keccak256(_bytes(value, name))
@@ -100,7 +100,7 @@ def _word(kind: str, value: Any, name: str) -> bytes:
         return bytes.fromhex(normal_address(value)[2:]).rjust(_WORD, b"\0")
     if kind == "bool":
         if not isinstance(value, bool):
-            raise MalformedValue(f"{name} is {shown(value)}: expected a boolean", hint="Pass True or False.")
+            raise MalformedValue(f"the field {name} is {shown(value)}: expected a boolean", hint="Pass True or False.")
         return int(value).to_bytes(_WORD, "big")
     if found := _INTEGER.match(kind):
         return _integer(value, int(found[2] or _BITS), signed=not found[1], name=name)
@@ -108,22 +108,27 @@ def _word(kind: str, value: Any, name: str) -> bytes:
         data = _bytes(value, name)
         if len(data) != int(found[1]):
             raise MalformedValue(
-                f"{name} has {len(data)} bytes, but its type is {kind}", hint=f"Pass {found[1]} bytes."
+                f"the field {name} has {len(data)} bytes, but its type is {kind}", hint=f"Pass {found[1]} bytes."
             )
         return data.ljust(_WORD, b"\0")
-    raise MalformedValue(f"the type {shown(kind)} is not supported", hint="Use a type without arrays and structs.")
+    raise MalformedValue(
+        f"the field {name} has the type {shown(kind)}, which is not supported",
+        hint="Use a type without arrays and structs.",
+    )
 
 
 def _integer(value: Any, bits: int, *, signed: bool, name: str) -> bytes:
     if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise MalformedValue(f"{name} is {shown(value)}: expected an integer of at most {bits} bits")
+        raise MalformedValue(f"the field {name} is {shown(value)}: expected an integer of at most {bits} bits")
     try:
         number = int(value, 0) if isinstance(value, str) else value
         # Sign-extend a signed number that is narrower than a word.
         number.to_bytes(bits // 8, "big", signed=signed)
         return number.to_bytes(_WORD, "big", signed=signed)
     except (ValueError, TypeError, OverflowError):
-        raise MalformedValue(f"{name} is {shown(value)}: expected an integer of at most {bits} bits") from None
+        raise MalformedValue(
+            f"the field {name} is {shown(value)}: expected an integer of at most {bits} bits"
+        ) from None
 
 
 def _bytes(value: Any, name: str) -> bytes:

@@ -91,7 +91,7 @@ def check_envelope(
 
     Args:
         typed_data: The received value, which is an object or the JSON text of an object.
-        flow: The flow that the endpoint accepts.
+        flow: The purpose of a signature that the endpoint accepts.
         chain_id: The node's chain id.
         now_s: The server's time in Unix seconds.
         vocabulary: Names of the service. The default is the names of the specification.

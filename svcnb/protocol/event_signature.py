@@ -102,7 +102,7 @@ class Event:
 
         Raises:
             InvalidType: ``text`` is not a string.
-            InvalidSignature: The text does not have this form, or a type is unknown.
+            InvalidSignature: The text is not an event signature, exceeds a limit, or contains an unknown type.
 
         Example:
             >>> Event.parse("Transfer(address indexed from, address indexed to, uint value)").canonical
@@ -112,10 +112,12 @@ class Event:
             raise InvalidType(f"an event signature must be a string, not {type(text).__name__}")
         trimmed = text.strip().removesuffix(";").rstrip()
         found = _NAME.match(trimmed)
-        if not found or not trimmed.endswith(")") or len(text) > _MAX_LENGTH:
+        if len(text) > _MAX_LENGTH:
             raise InvalidSignature(
-                f"invalid event signature {shown(text)}", hint=(f"Write Name(type,type), {_EXAMPLE}.")
+                f"the event signature {shown(text)} has {len(text)} characters; at most {_MAX_LENGTH} are allowed"
             )
+        if not found or not trimmed.endswith(")"):
+            raise InvalidSignature(f"invalid event signature {shown(text)}", hint=f"Write Name(type,type), {_EXAMPLE}.")
         arguments = tuple(_argument(part, text) for part in _split(trimmed[found.end() : -1], text))
         if len(arguments) > _MAX_ARGUMENTS:
             raise InvalidSignature(
@@ -329,8 +331,8 @@ def _shown_value(kind: Type, value: Any, *, raw: bool = False) -> Any:
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
-        # Numbers of this size are mostly hashes and ids. They have the same form as hashes, so that you can compare
-        # them.
+        # Numbers of this size are mostly hashes and ids. The decoder writes them in hex, so that users can compare them
+        # with hashes.
         return str(value) if value < _DECIMAL_LIMIT else f"0x{value:064x}"
     parts = (kind.element,) * len(value) if kind.is_array else kind.members
     return [_shown_value(part, item) for part, item in zip(parts, value, strict=True)]

@@ -90,7 +90,8 @@ def process_in_order(
     thread that the operating system delays.
 
     Args:
-        work: Function that processes one item. The iterator raises its first error, and starts no item after it.
+        work: Function that processes one item. After the first error of this function, the iterator starts no other
+            item, and raises the error.
         items: Items to process.
         workers: Number of threads, including the calling thread. The number is lower if the system cannot start more
             threads.

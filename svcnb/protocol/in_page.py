@@ -26,7 +26,7 @@ def primitives() -> Any:
 
 
 def bundle() -> Path:
-    """Returns the path of the script that contains the functions."""
+    """Returns the path of the script that contains the functions of `primitives`."""
     from pathlib import Path
 
     return Path(__file__).with_name("static") / "primitives.js"

@@ -12,7 +12,7 @@ REVERTED: Final = 3
 """Error code of a reverted call, with the contract's reason as data. EIP-1474 defines no code, but all nodes use 3."""
 
 INTERNAL_ERROR: Final = -32603
-"""Error code of an internal failure of the node. The request may have had an effect."""
+"""Error code of an internal failure of the node. The node can have executed the request, completely or in part."""
 
 
 RESPONSE_TOO_LARGE: Final = -32003
@@ -122,7 +122,7 @@ def result(answer: Any) -> Any:
         InvalidResponse: The value is not a JSON-RPC response.
     """
     if not isinstance(answer, dict) or not ("result" in answer or "error" in answer):
-        raise InvalidResponse("the response is not valid JSON-RPC")
+        raise InvalidResponse("the response is not valid JSON-RPC: expected an object with the member result or error")
     error = answer.get("error")
     if error is None:
         return answer.get("result")

@@ -32,7 +32,7 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
 
     Raises:
         InvalidArgument: The digest does not have 32 bytes.
-        ValueError: The bytes are not a private key. The message does not contain them.
+        ValueError: ``secret`` is not a private key. The message does not contain its bytes.
         ImportError: No secp256k1 library is installed.
     """
     _require_digest(digest)
@@ -90,7 +90,7 @@ def address_of_secret(secret: bytes) -> str:
         ``0x`` and 40 lowercase hex digits.
 
     Raises:
-        ValueError: The bytes are not a private key. The message does not contain them.
+        ValueError: ``secret`` is not a private key. The message does not contain its bytes.
         ImportError: No secp256k1 library is installed.
     """
     require_secret(secret)

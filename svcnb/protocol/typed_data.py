@@ -81,10 +81,10 @@ def envelope(
 
 
 def flow_of(name: Flow | str) -> Flow:
-    """Returns the flow that has a primaryType.
+    """Returns the flow with a name, which is the ``primaryType`` of its envelope.
 
     Raises:
-        MalformedValue: No flow has this primaryType.
+        MalformedValue: No flow has this name.
     """
     try:
         return Flow(name)

@@ -1,7 +1,8 @@
 """Root hash of the block tree of a file in IPFS.
 
-IPFS splits a file into chunks of 256 KiB. IPFS wraps each chunk in a UnixFS message inside a dag-pb node (a leaf).
-Every 174 nodes get a parent that lists their hashes and sizes, until only a single root remains (the balanced layout).
+IPFS splits a file into chunks of 256 KiB, and wraps each chunk in a UnixFS message inside a dag-pb node (a leaf). A
+parent node lists the hashes and sizes of up to 174 nodes. Each level of parents has a level above it, until only a
+single root remains (the balanced layout).
 A file of one chunk consists of a single leaf.
 
 For each node, the tree keeps only one hash and two sizes in memory, and deletes these values as soon as the parent
@@ -150,7 +151,7 @@ class Tree:
         self.file_bytes = 0
 
     def add(self, nodes: Iterable[Node]) -> None:
-        """Adds the next leaves."""
+        """Adds the next leaves of the file, in order."""
         for node in nodes:
             self.file_bytes += node[1]
             self._add(node, 0)

@@ -24,7 +24,7 @@ class Vocabulary:
         processor: Lowercase name of the payment processor, for example ``processor``.
 
     Raises:
-        ValueError: A name is not a lowercase letter followed by at most 31 letters or digits.
+        MalformedValue: A name is not a lowercase letter followed by at most 31 lowercase letters or digits.
 
     Example:
         >>> Vocabulary(service="acme").run_path

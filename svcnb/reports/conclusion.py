@@ -1,6 +1,7 @@
-"""Conclusion of a report, which the last cell sets.
+"""Conclusion of a report, which the last cell of the report's notebook sets.
 
-The page shows the conclusion at the top, and the exit code of `svcnb report` shows whether it contains a problem.
+The page shows the conclusion at the top. The exit code of `svcnb report` shows whether the conclusion contains a
+problem.
 """
 
 from __future__ import annotations

@@ -180,5 +180,5 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
 
 @checked
 def stripped(text: object) -> str:
-    """Returns a string from another source, in which everything that looks like a secret is masked."""
+    """Returns a value as text, in which everything that looks like a secret is masked. None becomes an empty string."""
     return strip_text(str(text or ""))

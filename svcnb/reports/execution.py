@@ -42,9 +42,9 @@ class Executed(NamedTuple):
     Attributes:
         notebook: The notebook.
         error: Error that stopped the execution. None if it completed.
-        said: Output of the kernel process on its standard output and standard error. The command does not display it,
-            because a scheduler would send messages about a normal end, such as an interrupt, by e-mail. A kernel that
-            crashes can print the reason there.
+        said: Output of the kernel process on its standard output and standard error. A kernel that crashes can print
+            the reason in this output. `svcnb report` does not display the output, because it also contains messages
+            about a normal end, such as an interrupt. A scheduler sends all displayed output by e-mail.
     """
 
     notebook: NotebookNode

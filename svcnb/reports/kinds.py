@@ -38,7 +38,7 @@ class ReportKind:
 
     @property
     def template(self) -> Path:
-        """Path of the notebook."""
+        """Path of the report's notebook."""
         return TEMPLATES / f"{self.name}.ipynb"
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:

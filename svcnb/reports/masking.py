@@ -44,7 +44,7 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
 
 
 def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
-    """Masks every secret in a JSON value and returns it. The function changes lists and mappings in place.
+    """Returns a JSON value in which every secret is masked. The function changes mappings in place.
 
     Args:
         value: The value.

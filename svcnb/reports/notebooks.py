@@ -127,8 +127,11 @@ class OwnNotebook:
 
     def _known(self) -> str:
         if self.fields:
-            return f"Parameters: {', '.join(self.fields)}."
-        return f"Add the tag {_TAG!r} to the cell that sets the parameters. In JupyterLab, select the gear icon."
+            return f"Use the parameters {', '.join(self.fields)}."
+        return (
+            f"Add the tag {_TAG!r} to the cell that sets the parameters: in JupyterLab, select the cell, and click the "
+            "gear icon in the right sidebar."
+        )
 
 
 def is_own(name: str) -> bool:

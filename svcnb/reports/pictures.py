@@ -181,7 +181,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
     )  # fmt: skip
     colour = alt.Color(
         "may", type="nominal", scale=alt.Scale(domain=list(_RIGHTS), range=["#9CC9E8", "#F0C78A", "#E79A6B"]),
-        legend=alt.Legend(title="may", orient="bottom"),
+        legend=alt.Legend(title="permission", orient="bottom"),
     )  # fmt: skip
     text = f"{count(len(permissions.keys), 'usage key')} in {count(len(permissions.groups), 'group')}"
     more = f"{left_out} keys or groups are not shown, because the limit is {MOST}" if left_out else ""

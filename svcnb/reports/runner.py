@@ -235,7 +235,7 @@ def run_many(
     """
     given: list[Any] = list(asked)
     if wrong := [each for each in given if not isinstance(each, (str, tuple))]:
-        raise InvalidType(f"invalid report {wrong[0]!r}: expected a name, or a name and its parameters")
+        raise InvalidType(f"invalid report {wrong[0]!r}: expected a name, or a pair of a name and parameters")
     wanted = [(each, {}) if isinstance(each, str) else (each[0], dict(each[1])) for each in given]
     for name, parameters in wanted:
         find(name).checked(parameters)
@@ -362,7 +362,7 @@ def _place(cell: int) -> str:
 def _last_begun(notebook: NotebookNode) -> int:
     """Returns the number of the cell in which a report stopped, for an error without a cell number.
 
-    After a crash of the kernel, the cell may have no execution number.
+    After a crash of the kernel, the cell can lack an execution number.
     """
     return sum(map(_begun, notebook.cells))
 

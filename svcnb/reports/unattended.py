@@ -34,11 +34,11 @@ class NotificationFailed(SvcnbError):
 
 @contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
-    """Holds a lock while a report runs. The operating system releases the lock if the process ends.
+    """Context manager that holds a lock while a report runs. The operating system releases it if the process ends.
 
     Args:
         folder: Folder of the report.
-        name: Name of the report's files.
+        name: Name of the report's files, without an extension.
 
     Raises:
         ReportRunning: Another process holds the lock.
@@ -72,7 +72,7 @@ def _lock(file: IO[bytes]) -> bool:
 
 @contextmanager
 def ipython_folder() -> Iterator[None]:
-    """Sets a temporary IPython folder while a report runs if the home folder is not writable.
+    """Context manager that sets a temporary IPython folder while a report runs, if the home folder is not writable.
 
     User accounts of scheduled services often have no home folder. Without the temporary folder, IPython would print a
     warning to standard error, which cron sends by e-mail. IPython would also create a folder for each process, and not

@@ -1,4 +1,7 @@
-"""Tools that use only the client, so they work with the emulator and with the live service."""
+"""Tools for estimates, history, linting, plans, templates and exercises.
+
+The tools use only the client, so they work with the emulator and with the live service.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _PARTS = ("cost", "exercises", "history", "lint", "plan", "templates")
 
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers, because they accept every name in a module that defines `__getattr__`.
+    # Hide this function from type checkers, because they accept every name in a module that defines `__getattr__`.
 
     def __getattr__(name: str) -> ModuleType:
         if name not in _PARTS:

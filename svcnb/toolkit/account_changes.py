@@ -1,4 +1,4 @@
-"""Changes of an account in a period, read from the events on the chain."""
+"""Changes to an account in a period, read from the events on the chain."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Changes(NamedTuple):
-    """Changes of an account in a period."""
+    """Changes to an account in a period."""
 
     entries: Listing[AuditEntry]
-    """Events on the chain in the period, oldest first."""
+    """Events of the account on the chain in the period, oldest first."""
 
     not_visible: tuple[str, ...] = ()
     """Reasons why some events are not available, one sentence each."""
@@ -30,7 +30,7 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
     """Reads the account's events in a period from the chain node. All requests are free.
 
     Args:
-        client: The service, and the key of the account.
+        client: Client of the service, with the account key.
         usage_keys: The account's usage keys. The events identify the account by the hash of its account key, so a usage
             key cannot find the events.
         period: Period of the events.
@@ -45,7 +45,12 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
     if own in {key.api_key_hash for key in usage_keys}:
         return Changes(
             nothing,
-            (("Changes on the chain were not read, because a usage key cannot read them: use the account key."),),
+            (
+                (
+                    "Changes on the chain were not read, because a usage key cannot read these changes: use the "
+                    "account key."
+                ),
+            ),
         )
     try:
         events = client.chain_secured.look(own).audit()

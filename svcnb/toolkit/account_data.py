@@ -74,19 +74,19 @@ class BalanceCheck(NamedTuple):
     """Comparison of the recorded amounts with the service's balance. All amounts are in cents."""
 
     since: datetime
-    """Time of the first balance."""
+    """Time of the opening balance, in UTC."""
 
     opening: int
-    """First balance."""
+    """Opening balance: the last balance that was recorded before the period, or else the first recorded balance."""
 
     executions: int
-    """Cost of the runs since the first balance."""
+    """Cost of the runs since the opening balance."""
 
     fees: int
-    """Cost of the management calls since the first balance."""
+    """Cost of the management calls since the opening balance."""
 
     payments: int
-    """Payments since the first balance."""
+    """Payments since the opening balance."""
 
     balance: int
     """Current balance."""
@@ -111,12 +111,13 @@ class AccountData:
         account: Identifier of the account, which is the address of its master wallet or the hash of its key.
         keys: Names of the account's keys, with the hashes of the keys as dictionary keys.
         period: The period.
-        runs: Runs of the period, as `History.measures` returns them.
+        runs: Runs of the period, in the format of `History.measures`.
         previous: Runs of the previous period.
         fees: Charged management calls of the period.
-        balance: Current credit in cents. None if the service did not return it.
-        check: Comparison with the balance. None if the record contains no earlier balance.
-        not_visible: Data that the report could not read, one sentence for each kind.
+        balance: Current credit in cents. None if the service did not return the balance.
+        check: Comparison of the recorded amounts with the balance. None if the record contains no balance, or if the
+            current balance is unknown.
+        not_visible: Sentences about data that the function could not read, one for each kind of data.
         reachable: Whether the service responded.
     """
 
@@ -149,7 +150,7 @@ class AccountData:
 
     @property
     def first(self) -> datetime | None:
-        """Time of the first recorded run or fee of the period. None if the record contains none."""
+        """Time of the first recorded run or fee of the period. None if the period has no records."""
         times = [self.runs["started_at"].iloc[0].to_pydatetime()] if len(self.runs) else []
         return min([*times, *(each.at for each in self.fees)], default=None)
 
@@ -160,17 +161,23 @@ class AccountData:
 
     @property
     def cents_per_day(self) -> float | None:
-        """Spending rate per day. None if the record covers less than one day, which is too short for an estimate."""
+        """Average spending in cents per day. None if the record covers less than one day."""
         return self.spent_cents / self.recorded_days if self.recorded_days >= 1 else None
 
     @property
     def days_left(self) -> float | None:
-        """Days until the account has used its credit at `cents_per_day`. None if this rate is unknown or zero."""
+        """Days until the account has used its credit at the rate `cents_per_day`.
+
+        None if the rate or the balance is unknown, or if the rate is zero.
+        """
         pace = self.cents_per_day
         return max(0, self.balance) / pace if pace and self.balance is not None else None
 
     def key_name(self, hashed: str) -> str:
-        """Returns the name of a key, or its shortened hash. An empty hash belongs to a run of a trigger."""
+        """Returns the name of a key, or the shortened hash of a key without a name.
+
+        Runs of triggers have an empty hash, for which the method returns ``(trigger)``.
+        """
         return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
 
     def only(self, *, action: str | None = None, source: str | None = None) -> AccountData:
@@ -202,7 +209,8 @@ def read_account_data(
         history: Local record.
         period: The period.
         triggers: Client of the triggers service, for its runs.
-        control_token: Token of an emulator's control plane. The function sends it only to a loopback address.
+        control_token: Token of an emulator's control plane. The function sends the token only to a loopback
+            address.
 
     Raises:
         ConfigError: The client has no key.
@@ -215,13 +223,15 @@ def read_account_data(
     unseen: list[str] = []
     service, own = client.base_url, api_key_hash(client.config.api_key.reveal())
     account, keys, balance, reachable = own, {own: ACCOUNT_KEY}, None, True
-    entries = history.ledger(service=service)  # do not record the balance, which this call reads
+    entries = history.ledger(service=service)  # read before the balance request, which adds an entry
     try:
         account, keys = _keys_of(client, own)
         balance = -client.billing.balance().balance_cents
     except TransportError as error:
         reachable, account = False, history.account_of(service, own) or own
-        unseen.append(f"{service} did not respond ({error.message}), so its keys and its balance could not be read.")
+        unseen.append(
+            f"{service} did not respond ({error.message}), so the account's keys and balance could not be read."
+        )
     else:
         unseen += _served(client, history, control_token)
         history.remember_keys(service, account, keys)
@@ -249,9 +259,9 @@ def read_account_data(
 
 @checked
 def key_names(keys: Sequence[UsageKey]) -> dict[str, str]:
-    """Returns the names of usage keys, with their hashes as keys.
+    """Returns the names of usage keys, with the hashes of the keys as dictionary keys.
 
-    If several keys have the same name, the function adds part of the hash.
+    If several keys have the same name, or a key has no name, the function adds part of the hash to the name.
 
     Args:
         keys: Usage keys.
@@ -273,7 +283,7 @@ def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
 
 
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
-    """Adds the keys that the account's keys created. These include keys that the account has deleted."""
+    """Adds the usage keys that the account's keys created, including keys that the account has deleted."""
     found = dict(keys)
     for each in entries:  # oldest first
         if each.subject and each.key_hash in found and each.subject not in found:
@@ -300,7 +310,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
     try:
         for _ in range(_SERVED_PAGES):
             found = plane.request("GET", f"/runs?limit={_SERVED_RUNS}&offset={len(rows)}")["runs"]
-            if not found:  # a page with long strings contains fewer runs than its limit
+            if not found:  # only the last page is empty, but a page with long strings can be incomplete
                 break
             rows += found
     except ControlRefused:
@@ -326,7 +336,10 @@ def _triggered(triggers: Triggered | None, history: History, service: str, *, re
 def _check(
     history: History, whose: tuple[str, list[str]], mine: list[LedgerEntry], begin: datetime, balance: int | None
 ) -> BalanceCheck | None:
-    """Compares the record with the last balance before the period, or with the first recorded balance."""
+    """Compares the current balance with the amounts recorded since the opening balance.
+
+    The opening balance is the last balance before the period, or else the first recorded balance.
+    """
     seen = [each for each in mine if each.kind == "balance"]
     if balance is None or not seen:
         return None
@@ -345,7 +358,7 @@ def _check(
 
 
 def _without_key(runs: DataFrame) -> list[str]:
-    """Returns a sentence with the number of counted runs that can belong to another account."""
+    """Returns a sentence with the number of counted runs that can belong to another account, or an empty list."""
     count = int((runs["key"] == "").sum())
     text = "The triggers service does not return the keys of runs"
     return (
@@ -354,7 +367,7 @@ def _without_key(runs: DataFrame) -> list[str]:
 
 
 def _others(history: History, service: str, counted: int, period: Period) -> list[str]:
-    """Returns a sentence with the number of recorded runs outside of `counted` whose account is unknown."""
+    """Returns a sentence with the number of recorded runs that the report does not count, or an empty list."""
     others = history.count(service=service, since=period.begin, until=period.end) - counted
     text = f"{others:,} recorded runs at this service used other keys (keys of other accounts, or deleted keys)"
     return [f"{text} and are not counted."] if others else []

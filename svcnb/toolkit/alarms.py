@@ -34,15 +34,16 @@ class Alarm(Model):
     since: datetime
     """Start of the problem, in UTC.
 
-    The start is the first failure after the last success, the last run of an action that stopped, or the start of the
-    period.
+    - ``failures``: the first failure after the last success. If the last run succeeded, the first failure.
+    - ``silence``: the last run of the action, or the start of the previous period if the record contains no run.
+    - ``latency`` and ``spend``: the start of the period.
     """
 
     def sentence(self, zone: str = "UTC") -> str:
         """Returns the kind, action, text and time in one sentence.
 
         Args:
-            zone: Time zone of the time.
+            zone: Time zone in which the sentence shows the time, for example ``Europe/Berlin``.
         """
         from zoneinfo import ZoneInfo
 
@@ -73,16 +74,17 @@ class ActionFigures(Model):
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Alarm thresholds for an action. None disables a kind of alarm.
+    """Alarm thresholds that apply to each action. A threshold of None disables the alarm.
 
     Attributes:
         max_failed_percent: Maximum share of failed runs, in percent.
         max_p95_seconds: Maximum 95th percentile of the durations of successful runs, in seconds.
         max_action_cents: Maximum spending on one action in the period, in cents.
         silent_after: Maximum time without a run of the action, for example ``"6h"``. The alarm needs at least three
-            earlier runs in this period or the previous one.
+            runs in this period and the previous period together.
         min_runs: Minimum number of finished runs for an alarm on failures or latency.
-        expected: Name of the only action in the data. The alarm ``silent_after`` for this action needs no earlier runs.
+        expected: Name of the action, if the data contains the runs of only one action. The alarm ``silent_after`` for
+            this action needs no earlier runs. None means all actions.
     """
 
     max_failed_percent: float | None = 20.0
@@ -94,7 +96,7 @@ class Thresholds:
 
 
 def figures(data: AccountData) -> Listing[ActionFigures]:
-    """Returns the figures of each action in both periods, with the most failures first.
+    """Returns the figures of each action in the period and in the previous period, most failures first.
 
     Args:
         data: The account's runs.
@@ -191,7 +193,7 @@ def _ended(frame: DataFrame, action: str) -> int:
 
 
 def _failing_since(frame: DataFrame, action: str) -> datetime:
-    """Returns the first failure after the last success, or the first failure if the last run succeeded."""
+    """Returns the time of the first failure after the last success, or of the first failure in the period."""
     runs = _of(frame, action)
     failed, well = runs[runs["status"] == "failed"], runs[runs["status"] == "success"]
     unbroken = failed if well.empty else failed[failed["started_at"] > well["started_at"].iloc[-1]]
@@ -229,7 +231,7 @@ def _by_action(frame: DataFrame) -> dict[str, _Figures]:
         cents=("cost_cents", "sum"),
         last=("started_at", "max"),
     )
-    # Do not interpolate, so that the result is a measured time.
+    # Do not interpolate, so that the result is a measured duration.
     p95 = grouped["well_s"].quantile(_P95 / 100, interpolation="higher")
     return {
         str(action): _Figures(

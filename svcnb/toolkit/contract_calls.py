@@ -57,8 +57,8 @@ def send(call: Any, **transaction: Any) -> Any:
     receipt = call.w3.eth.wait_for_transaction_receipt(call.transact(transaction))
     if receipt["status"] != 1:
         raise ChainError(
-            f"the call of {call.fn_name} was included in a block but failed",
-            hint="Check whether an earlier transaction changed the state that the call depends on.",
+            f"the transaction that calls {call.fn_name} was included in a block but failed",
+            hint="Check whether an earlier transaction changed the contract, and send the transaction again.",
         )
     return receipt
 
@@ -68,7 +68,7 @@ def vrs(signature: str) -> tuple[int, bytes, bytes]:
     """Splits a signature into the three arguments v, r and s of a Solidity function.
 
     Args:
-        signature: 65 bytes in hex, in the format of `ethers` and eth-account.
+        signature: 65 bytes in hex (r, s and v), as `ethers` and eth-account return a signature.
 
     Raises:
         InvalidArgument: The signature does not have 65 bytes.
@@ -94,7 +94,7 @@ def second_form(signature: str) -> str:
 @checked
 @contextmanager
 def reverts(error: str) -> Iterator[None]:
-    """Checks that a contract rejects a call with one of its own errors.
+    """Checks that the code in a ``with`` block makes a contract revert with a custom error.
 
     Args:
         error: The error's signature, for example ``"NotTheOwner()"``.

@@ -41,7 +41,7 @@ METERED: Final = frozenset(
         "usage_keys.update", "usage_keys.update_metadata", "usage_keys.delete", "wallets.create",
     }
 )  # fmt: skip
-"""Methods of a client that cost one cent if the call succeeds."""
+"""Methods of a client that cost one cent for each successful request. `of_call` counts the requests of a call."""
 
 
 GAS: Final[Mapping[str, int]] = {
@@ -59,12 +59,12 @@ GAS: Final[Mapping[str, int]] = {
     "usage_keys.delete": 79_000,
     "wallets.create": 240_000,
 }
-"""Approximate gas of one change in ChainSecured mode, measured on the emulator's contract.
+"""Approximate gas of one call of each method in ChainSecured mode, measured on the emulator's contract.
 
 The preview of each write shows the exact value."""
 
 GAS_PER_MEMBER: Final = 58_000
-"""Approximate gas for each of the first ten actions and wallets in a write of a group."""
+"""Approximate gas for each of the first ten actions and the first ten wallets when a call writes a group."""
 
 _DAY_S: Final = 86_400
 
@@ -122,7 +122,7 @@ class Cost:
         )
 
     def times(self, count: int, why: str = "") -> Cost:
-        """Returns the cost of several repetitions."""
+        """Returns the cost of `count` repetitions. A non-empty `why` replaces the reason."""
         most = None if self.most is None else self.most * count
         return Cost(self.cents * count, self.least * count, most, self.calls * count, self.gas * count, why or self.why)
 
@@ -144,7 +144,7 @@ def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
         wallets: Number of wallets to add to a group. Each wallet beyond ten needs a separate call.
 
     Raises:
-        InvalidArgument: ``verb`` is not a method of a client.
+        InvalidArgument: ``verb`` is not a management call or a free call of a client.
 
     Example:
         >>> str(of_call("groups.create", actions=12))
@@ -155,8 +155,8 @@ def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
     if verb not in METERED:
         known = ", ".join(sorted(METERED))
         raise InvalidArgument(
-            f"{verb!r} is not a billed call",
-            hint=f"Use one of the billed calls: {known}. For runs, call of_run(action).",
+            f"unknown management call {verb!r}",
+            hint=f"Use one of {known}. For runs, call of_run(action).",
         )
     calls = 1
     if verb in {"groups.create", "groups.update"}:
@@ -190,6 +190,7 @@ def of_run(
         seconds: Duration of the run in seconds, if known. The estimate then ignores past runs.
         history: Record of past runs.
         longest: Time after which the service ends a run, in seconds (``svc.node.limits().timeout_ms / 1000``).
+            None means that the estimate has no maximum.
     """
     most = None if longest is None else of_seconds(longest)
     if seconds is not None:
@@ -209,23 +210,23 @@ def of_run(
 
 @checked
 def of_batch(count: int, action: ActionRef | None = None, **known: Any) -> Cost:
-    """Returns the cost of several runs of an action. The arguments are the same as for `of_run`."""
+    """Returns the cost of `count` runs of an action. The other arguments are the same as for `of_run`."""
     one = of_run(action, **known)
     return one.times(count, why=f"{count:,} runs, each calculated as {one.why}")
 
 
 @checked
 def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: float = 0.0) -> Cost:
-    """Returns the cost of a trigger's schedule.
+    """Returns the cost of the runs that a trigger's schedule starts in a period.
 
     Args:
         cron: Schedule in UTC with five fields, or with six fields of which the first is seconds.
         run: Cost of one run (see `of_run`). None means one cent.
-        days: Number of days.
+        days: Length of the period, in days.
         after: Start of the period, in Unix seconds.
 
     Raises:
-        InvalidCron: The text is not a valid schedule.
+        InvalidCron: ``cron`` is not a valid schedule.
 
     Example:
         >>> str(of_schedule("0 * * * *", days=2))

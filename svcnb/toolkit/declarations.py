@@ -14,7 +14,7 @@ FILE_NAME: Final = "action.d.ts"
 
 _HEAD: Final = """\
 // Declarations for actions of the {space} service: types for editors and `tsc --checkJs`.
-// `svcnb types` generates this file from the table of the runtime.
+// `svcnb types` generates this file from the list of the runtime's functions.
 
 """
 
@@ -54,7 +54,7 @@ def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | No
         f"{_HEAD.format(space=space)}"
         f"interface {space}ActionFunctions {{\n{textwrap.indent(members, '  ')}}}\n\n"
         f"interface {space}RequestHeaders {{\n"
-        "  /** One of x-request-id and, if the caller sent one, x-correlation-id. */\n"
+        "  /** Value of x-request-id, or of x-correlation-id if the caller sent this header. Otherwise null. */\n"
         "  get(name: string): string | null;\n"
         "  has(name: string): boolean;\n"
         "}\n\n"
@@ -96,6 +96,6 @@ def _function(function: Function, limits: ActionLimits) -> str:
 def _missing_names() -> list[tuple[str, str]]:
     """Returns the names that the runtime does not have and that no type library declares, each with its alternative.
 
-    The declarations mark these names as missing.
+    The declarations mark these names as deprecated.
     """
     return [(name, ABSENT[name]) for name in ("Buffer", "process", "require")]

@@ -14,10 +14,10 @@ from pydantic import TypeAdapter
 from svcnb.checked import checked
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
-from svcnb.client.renamed import renamed
 from svcnb.protocol.limits import CLOCK_SKEW_WARNING_S
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.routes import Route, routes
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from svcnb.client.client import Client
@@ -49,6 +49,7 @@ class Drift(Model):
     """Location: ``request.name``, ``response[].name`` or ``query.name``. Empty for the whole route."""
 
     says: str
+    """Description of the difference."""
 
     @property
     def weight(self) -> Severity:
@@ -62,7 +63,10 @@ class Drift(Model):
 
 @checked
 def clock_drift(svc: Client) -> Drift | None:
-    """Returns a finding if the clocks of the service and this machine differ so much that signatures are invalid."""
+    """Returns a finding if the clocks of the service and this machine differ by more than two minutes, or None.
+
+    The service rejects signatures if the clocks differ too much.
+    """
     svc.node.version()
     skew = svc.clock_skew
     if skew is None or abs(skew) <= CLOCK_SKEW_WARNING_S:

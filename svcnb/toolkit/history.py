@@ -39,7 +39,9 @@ class PastRun(Model):
     """Time of the request, in UTC."""
 
     source: str
-    """``client``, ``trigger`` for a run of a trigger, or ``service`` for a run that only the service recorded."""
+    """Kind of record: ``client`` for a run of a client on this machine, or ``trigger`` for a run of a trigger.
+
+    ``service`` means that only the service recorded the run."""
 
     action: str = ""
     """Name of the action. Empty if it has none."""
@@ -189,7 +191,7 @@ class History(Checked):
             return read_measures(connection, where, values)
 
     def spend(self, by: By = "action", **wanted: Any) -> Listing[Spend]:
-        """Adds up the cost of runs by group. The most expensive group comes first, but days are in chronological order.
+        """Returns the cost of the runs in each group, most expensive group first. Days are in chronological order.
 
         Args:
             by: Property that groups the runs: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
@@ -199,7 +201,7 @@ class History(Checked):
             InvalidArgument: `by` is not one of these properties.
         """
         if by not in GROUPS:
-            raise InvalidArgument(f"cannot group spend by {by!r}", hint=f"Use one of {', '.join(GROUPS)}.")
+            raise InvalidArgument(f"cannot group runs by {by!r}", hint=f"Use one of {', '.join(GROUPS)}.")
         where, values = condition(wanted)
         order = "name" if by == "day" else "cost_cents DESC, name"
         query = (  # The statement contains only column names of this module. SQLite binds the values.
@@ -231,12 +233,12 @@ class History(Checked):
         Args:
             triggers: Client of the triggers service.
             only: Triggers to read. None means all.
-            service: Address of the service that runs their actions, in the form of ``client.base_url``. Reports count
-                only runs whose service is known.
+            service: Address of the service that runs the triggers' actions, in the form of ``client.base_url``. Reports
+                count only runs whose service is known.
             limit: Maximum number of runs of each trigger, newest first. None means all.
 
         Returns:
-            Number of runs from the triggers service.
+            Number of runs that the triggers service returned, including runs that the record already contains.
         """
         rows = [
             triggered(trigger, run, service)
@@ -323,7 +325,7 @@ class History(Checked):
         return next((row["account"] for row in self._all(query, (service, key_hash))), None)
 
     def clear(self, *, before: datetime | None = None) -> int:
-        """Deletes runs permanently.
+        """Deletes runs from the record permanently.
 
         Args:
             before: Deletes only runs that started before this time. None deletes all runs.

@@ -19,11 +19,13 @@ _NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.
 
 
 class Merged(NamedTuple):
-    """Number of entries that `History.merge` added."""
+    """Numbers of runs and ledger entries that `History.merge` added."""
 
     runs: int
+    """Number of added runs."""
+
     entries: int
-    """Fees, payments and balances."""
+    """Number of added ledger entries: fees, payments and balances."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ class LedgerEntry:
 
 
 def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
-    """Converts one run of a trigger to a row.
+    """Converts one run of a trigger to a row of the table ``runs``.
 
-    The cost of a successful run is the price for its duration.
+    A successful run costs one cent for each whole second, and at least one cent. Other runs cost nothing.
     """
     elapsed = float(run.seconds or 0.0)
     started = run.started_at.timestamp() if run.started_at else 0.0
@@ -84,7 +86,7 @@ def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
 
 
 def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Adds runs of triggers, and keeps the key and the amount that an emulator reported for the same executions."""
+    """Adds runs of triggers. If an emulator reported the key and the cost of a run, the function keeps these values."""
     connection.execute("BEGIN IMMEDIATE")
     for row in rows:
         query = "SELECT key_hash, base_url, cost_cents FROM runs WHERE source = 'trigger' AND run_id = ?"
@@ -182,7 +184,7 @@ def _no_history(file: Path, why: object) -> ConfigError:
 
 
 def _served(row: Mapping[str, Any], service: str) -> dict[str, Any]:
-    """Converts an emulator's record of one execution to a row.
+    """Converts an emulator's record of one execution to a row of the table ``runs``.
 
     For an execution of a trigger, ``trigger_id`` contains the correlation id, which is the id of the trigger's run.
     """

@@ -30,7 +30,7 @@ class Binding:
     Attributes:
         name: The name.
         node: Node of the declaration.
-        value: Initial value, if the declaration contains one.
+        value: Node of the initial value, of the function or of the class. None if the declaration has no value.
         kind: ``var``, ``let``, ``const``, ``function``, ``class``, ``parameter`` or ``import``.
     """
 
@@ -50,7 +50,7 @@ class Scope:
 
     @property
     def is_function(self) -> bool:
-        """Whether declarations with ``var`` belong to this scope: it is a function, or the whole program."""
+        """Whether the scope is a function or the whole program, to which declarations with ``var`` belong."""
         return self.parent is None or self.node.type in FUNCTIONS
 
     def find(self, name: str) -> Binding | None:
@@ -86,7 +86,7 @@ class Script:
         source: JavaScript as a classic script, which can also contain imports.
 
     Raises:
-        ImportError: The parser is not installed. The message names the extra that contains it.
+        ImportError: The parser is not installed. The message contains the name of the extra to install.
     """
 
     def __init__(self, source: str) -> None:

@@ -1,4 +1,4 @@
-"""Linter that finds errors in an action before it runs, such as undefined names, leaked keys and exceeded limits.
+"""Linter that finds errors in an action before a run, such as undefined names, leaked keys and exceeded limits.
 
 The linter uses a parser instead of a text search. Strings, comments and shadowed names therefore cause no false
 findings.
@@ -35,7 +35,7 @@ def lint(
         The findings. The report is empty if there are none.
 
     Raises:
-        ImportError: The parser is not installed. The message names the extra that contains it.
+        ImportError: The parser is not installed. The message contains the name of the extra to install.
 
     Example:
         >>> lint("const run = () => 1").codes  # doctest: +SKIP

@@ -60,7 +60,7 @@ class Context:
         return found
 
     def member_of_actions(self, node: Node) -> str | None:
-        """Returns the name of the service's function to which an expression refers, or None."""
+        """Returns the name of the service's function to which an expression refers, or None for other expressions."""
         if node.type == "identifier":  # const { getPrivateKey } = Svc.Actions
             binding = self.script.scope_at(node).find(self.script.text(node))
             inside = binding is not None and binding.node.type == "shorthand_property_identifier_pattern"

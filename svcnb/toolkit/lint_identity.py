@@ -80,7 +80,10 @@ def folded_names(context: Context) -> Iterator[Finding]:
 
 
 def _comparisons(context: Context) -> Iterator[tuple[Node, Node, Node]]:
-    """Yields the comparisons of an action that uses a key: the node and its two sides, the converted side first."""
+    """Yields the comparisons of an action that uses a key: the node and its two sides.
+
+    The first side is the side that recovers a signer or changes the case of a string.
+    """
     if not any(call.function.reveals or call.function.name == "Decrypt" for call in context.calls):
         return
     for node in context.script.walk():
@@ -103,7 +106,7 @@ def _unwrapped(node: Node) -> Node:
 def _call(context: Context, node: Node) -> tuple[str, list[Node]]:
     """Returns the name and arguments of a call, or of the call that initialises a constant.
 
-    Otherwise, the name is empty.
+    For other expressions, the name is empty and the list has no items.
     """
     if node.type == "identifier":
         binding = context.script.scope_at(node).find(context.script.text(node))
@@ -124,9 +127,9 @@ def _inside(message: str) -> str:
 
 
 def _origin(context: Context, node: Node) -> int | None:
-    """Returns where the object whose property an expression accesses is declared, as a byte offset in the source.
+    """Finds the declaration of the object whose property an expression accesses.
 
-    The result is None if the declaration is unknown.
+    Returns the byte offset of the declaration in the source, or None if the declaration is unknown.
     """
     while node.type in {"member_expression", "subscript_expression"}:
         owner = node.child_by_field_name("object")

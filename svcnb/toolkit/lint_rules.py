@@ -30,7 +30,8 @@ def every_rule(context: Context) -> Iterator[Finding]:
     """Yields the findings of all rules.
 
     If the source has syntax errors, the function yields only the first syntax error, and possibly a finding about the
-    size of the source. All other findings would be unreliable.
+    size of the source. After a syntax error, other findings are
+    not reliable.
     """
     yield from sizes(context)
     broken = list(syntax(context))
@@ -80,7 +81,7 @@ def main(context: Context) -> Iterator[Finding]:
     """Finds a missing `main`, a `main` with too many parameters, and a source that calls its own `main`."""
     script = context.script
     if "main" not in script.top.bindings and not _assigned_to_global(context, "main"):
-        hint = "Define it: async function main(params) { ... }. Its return value is the response."
+        hint = "Define main: async function main(params) { ... }. Its return value is the response."
         yield context.find(
             script.root,
             "error",
@@ -106,7 +107,8 @@ def main(context: Context) -> Iterator[Finding]:
                 node,
                 "warning",
                 "main_called",
-                ("the source calls main, but the service calls it too, so main runs twice"),
+                "the source calls main, but the service also calls main, so main runs twice",
+                "Remove this call.",
             )
 
 
@@ -121,7 +123,7 @@ def modules(context: Context) -> Iterator[Finding]:
             name = context.script.text(origin)[1:-1]
             if not _IMPORT.match(name):
                 hint = 'Write "name@1.2.3" or "name@1.2.3/path".'
-                yield context.find(origin, "error", "import_version", f"{name!r} has no exact version", hint)
+                yield context.find(origin, "error", "import_version", f"the import {name!r} has no exact version", hint)
         elif node.type == "import" and node.parent is not None and node.parent.type == "call_expression":
             hint = "Import modules at the top of the source."
             yield context.find(node, "error", "dynamic_import", "modules cannot be imported at run time", hint)
@@ -131,7 +133,13 @@ def awaits(context: Context) -> Iterator[Finding]:
     """Finds `await` outside of functions, which a script does not allow."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
-            yield context.find(node, "error", "await_outside", "await is used outside a function", "Move it into main.")
+            yield context.find(
+                node,
+                "error",
+                "await_outside",
+                "await is used outside a function",
+                "Move the await expression into main.",
+            )
 
 
 def names(context: Context) -> Iterator[Finding]:
@@ -170,15 +178,17 @@ def members(context: Context) -> Iterator[Finding]:
         name = script.text(member)
         if context.is_actions(owner) and name not in context.functions:
             close = difflib.get_close_matches(name, list(context.functions), 1, 0.4)
-            hint = f"Did you mean {close[0]}?" if close else f"Available: {', '.join(context.functions)}."
-            yield context.find(member, "error", "unknown_function", f"{script.text(owner)} has no {name}", hint)
+            hint = f"Did you mean {close[0]}?" if close else f"Use one of {', '.join(context.functions)}."
+            yield context.find(
+                member, "error", "unknown_function", f"{script.text(owner)} has no function {name}", hint
+            )
         elif (
             script.text(owner) == space
             and script.scope_at(owner).find(space) is None
             and name not in {"Actions", "Auth", "Headers"}
         ):
             hint = f"Use {space}.Actions, which contains the functions." if name in context.functions else ""
-            yield context.find(member, "error", "unknown_member", f"{space} has no {name}", hint)
+            yield context.find(member, "error", "unknown_member", f"{space} has no member {name}", hint)
 
 
 def arguments(context: Context) -> Iterator[Finding]:
@@ -221,7 +231,7 @@ def own_promises(context: Context) -> Iterator[Finding]:
         name = script.text(called)
         binding = script.scope_at(called).find(name)
         if name == "fetch" if binding is None else _is_async(binding.value):
-            message = f"{name} returns a promise that is not awaited: main may return before the promise is settled"
+            message = f"{name} returns a promise that is not awaited: main can return before the promise is settled"
             yield context.find(node, "warning", "not_awaited", message, "Write await before the call.")
 
 
@@ -288,7 +298,7 @@ def embedded(context: Context) -> Iterator[Finding]:
             continue
         if _SECRET_NAME.search(context.script.text(name)) and _SECRET_TEXT.match(context.script.text(value)[1:-1]):
             message = f"{context.script.text(name)} looks like a secret, but callers can read the source"
-            hint = "Pass it in js_params, or store it encrypted: call Encrypt once, and Decrypt at run time."
+            hint = "Pass the secret in js_params, or encrypt the secret once with Encrypt and call Decrypt at run time."
             yield context.find(value, "warning", "secret_in_source", message, hint)
 
 

@@ -31,7 +31,7 @@ class Leaks:
     """Detector of leaks in one action.
 
     Args:
-        context: The action.
+        context: The parsed action, with its calls of the service's functions.
         decrypted: Whether to track decrypted text instead of private keys.
     """
 
@@ -48,7 +48,7 @@ class Leaks:
         self._spread()
 
     def find(self) -> Iterator[Finding]:
-        """Yields the places where a key leaves the action."""
+        """Yields a finding for each statement that writes a key to the response, to the logs or to a request."""
         context = self._context
         for node in self._script.walk():
             if node.type == "return_statement" and self._in_main(node):
@@ -68,9 +68,9 @@ class Leaks:
             yield from self._leak(body, [body], "key_in_response", "the response")
 
     def find_in_logs(self) -> Iterator[Finding]:
-        """Yields the places that log decrypted text.
+        """Yields a finding for each call that writes decrypted text to the logs.
 
-        The rule permits an action to return the text, because this can be the purpose of the action.
+        The method does not report decrypted text in the response, because an action can have this purpose.
         """
         for node in self._script.walk():
             called = node.child_by_field_name("function") if node.type == "call_expression" else None
@@ -79,7 +79,7 @@ class Leaks:
                 continue
             if any(self._holds(part) for part in given.named_children):
                 message, hint = (
-                    "a decrypted text is written to the logs",
+                    "decrypted text is written to the logs",
                     ("Remove this call: everyone who can run the action can read its logs."),
                 )
                 yield self._context.find(node, "warning", "secret_in_logs", message, hint)
@@ -90,7 +90,7 @@ class Leaks:
             yield self._context.find(at, "warning", code, f"a private key is written to {where}", hint)
 
     def _spread(self) -> None:
-        """Marks every name that contains a key.
+        """Marks every name that contains a private key, or decrypted text if ``decrypted`` is set.
 
         The method repeats the search until it finds no more names, or at most `_MAX_ROUNDS` times.
         """
@@ -113,7 +113,7 @@ class Leaks:
                 return
 
     def _holds(self, node: Node) -> bool:
-        """Returns whether an expression contains a private key."""
+        """Returns whether an expression contains a private key, or decrypted text if ``decrypted`` is set."""
         if node.id in self._revealing:
             return True
         if node.type in {"identifier", "shorthand_property_identifier"}:

@@ -20,8 +20,8 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey, describe_groups
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.permission_snapshot import executes, expired, master_wallet_of
-from svcnb.client.renamed import renamed
 from svcnb.protocol.durations import seconds
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -62,10 +62,13 @@ class KeyRights(Model):
     key: str
     key_hash: str
     execute: str
+    """Groups whose actions the key can run, as text."""
+
     manage: str
     """Other permissions, as text."""
 
     expires: str
+    """Date on which the key expires (UTC), or ``never``."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"key_hash"})
 

@@ -32,12 +32,13 @@ class Change(NamedTuple):
 
     kind: Kind
     id: str
-    """Hashed CID, address or key hash. `EVERY` means all."""
+    """Hashed CID, address or key hash. `EVERY` means all actions or all wallets."""
 
     group: int
     """Id of the group. `EVERY_GROUP` means the wildcard of a key."""
 
     on: bool
+    """Whether the change grants the permission. False revokes the permission."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +144,7 @@ class Matrix(Checked):
 
         Raises:
             InvalidArgument: A change does not refer to a cell of the matrix.
+            InvalidType: An item is not a `Change`.
         """
         actions = {group: set(held) for group, held in self.actions.items()}
         wallets = {group: set(held) for group, held in self.wallets.items()}
@@ -244,7 +246,7 @@ class Matrix(Checked):
         return bool(self.wallets[group] & {EVERY, self.master_wallet})
 
 
-_AGAIN: Final = "The account has changed. Read its permissions again."
+_AGAIN: Final = "Read the account's permissions again, because the account has changed since the last read."
 
 
 @checked

@@ -49,7 +49,7 @@ class Answer(NamedTuple):
     Attributes:
         status: HTTP status.
         headers: Headers, with lowercase names as keys.
-        body: Parsed JSON, or the text if it is not JSON.
+        body: Parsed JSON, or the text of a body that is not JSON.
     """
 
     status: int
@@ -69,7 +69,7 @@ class Conversation:
         name: Name of the file, without its extension.
         needs: ``nothing``, or ``account`` for a conversation that needs the key of an account with credit.
         source: Origin of the responses.
-        exchanges: The requests and responses, in the form of the file.
+        exchanges: The requests and responses, with the structure of the JSON file.
     """
 
     name: str
@@ -151,7 +151,7 @@ def answers(
     Args:
         conversation: The recorded requests.
         send: Function that sends a request.
-        key: Key of an account with credit, for conversations that need one.
+        key: Key of an account with credit, for conversations that need an account.
         vocabulary: Names of the service.
 
     Yields:
@@ -214,7 +214,7 @@ def record(
         conversation: The recorded requests.
         send: Function that sends a request.
         folder: Folder of the file. The function creates a missing folder.
-        source: Origin of the responses. The function stores it in the file.
+        source: Description of the origin of the responses, which the function stores in the file.
         key: See `answers`.
         vocabulary: See `answers`.
 

@@ -52,7 +52,7 @@ class SeenRun(Model):
     """Duration in seconds."""
 
     cost_cents: int = 0
-    """Charged amount, or an estimate if the service did not return it."""
+    """Charged amount in cents, or an estimate if the service did not return the amount."""
 
     error: str = ""
     traced: bool = False
@@ -70,7 +70,7 @@ class RunFeed(Checked):
     Args:
         client: Client of the service. Its control token gives access to the record of an emulator.
         history: Local record. None means the record of the client, or no record if recording is disabled.
-        triggers: Client of the triggers service. The feed also reads its runs.
+        triggers: Client of the triggers service. If it is None, the feed does not read runs of triggers.
     """
 
     def __init__(self, client: Client, history: History | None = None, triggers: Triggered | None = None) -> None:
@@ -89,7 +89,7 @@ class RunFeed(Checked):
 
     @property
     def has_service_record(self) -> bool:
-        """Whether the service can have its own record. The value is certain after the first `read`."""
+        """Whether the service can have its own record of runs. Before the first `read`, the value is always true."""
         return self._plane is not None
 
     def read(self) -> list[SeenRun]:

@@ -56,7 +56,7 @@ class Summary:
 
 
 def summarise(runs: Sequence[SeenRun]) -> Summary:
-    """Summarises runs.
+    """Returns the counts, durations and costs of runs.
 
     Args:
         runs: The runs, in any order. The total includes unfinished runs, which have no duration.

@@ -1,6 +1,6 @@
 """Runtime environment of actions: the functions of the service and the globals of JavaScript.
 
-The linter and the declarations for editors use this table.
+The linter and the declarations for editors use these tables.
 
 Source: docs/service/runtime.md#functions, docs/service/keys.md#formats-of-keys, docs/service/runtime.md#response,
     docs/service/runtime.md#globals.
@@ -21,8 +21,8 @@ class Function:
 
     Attributes:
         name: Name of the function.
-        parameters: Properties of its single argument, with their TypeScript types. Empty for a function without an
-            argument.
+        parameters: Properties of the function's single argument, with their TypeScript types. Empty for a function
+            without an argument.
         result: TypeScript type of its result.
         says: Description in one sentence.
         waits: Whether the function returns a promise.
@@ -250,20 +250,20 @@ GLOBALS: Final = frozenset(
 
 ABSENT: Final[Mapping[str, str]] = {
     "Buffer": "use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify",
-    "Deno": "actions have no access to files, the environment or processes",
-    "Worker": "an action runs in one thread",
+    "Deno": "use js_params and fetch: actions cannot access files, the environment or processes",
+    "Worker": "run the code in main: an action has only one thread",
     "XMLHttpRequest": "use fetch",
     "WebSocket": "use fetch: an action cannot keep a connection",
-    "__dirname": "actions have no access to files",
-    "__filename": "actions have no access to files",
+    "__dirname": "pass data in js_params: actions cannot access files",
+    "__filename": "pass data in js_params: actions cannot access files",
     "alert": "use console.log",
-    "document": "an action does not run in a page",
-    "exports": "an action is a script: define main",
-    "localStorage": "data is not stored between runs",
-    "module": "an action is a script: define main",
-    "process": "actions have no environment; pass values in js_params",
+    "document": "return data from main: an action does not run in a web page",
+    "exports": "define main: an action is a script, not a module",
+    "localStorage": "use fetch and an external store: the service does not store data between runs",
+    "module": "define main: an action is a script, not a module",
+    "process": "pass values in js_params: actions cannot access environment variables",
     "require": 'write import ... from "name@1.2.3" at the top, or use the available globals (ethers, fetch, crypto)',
-    "sessionStorage": "data is not stored between runs",
+    "sessionStorage": "use fetch and an external store: the service does not store data between runs",
     "window": "use globalThis",
 }
 """Names that are common in JavaScript but not available in actions, with their alternatives."""

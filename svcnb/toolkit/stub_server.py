@@ -59,8 +59,9 @@ class StubServer:
     Pass its `host` in the setting ``allow_address`` of the emulator. Otherwise, actions cannot access this machine.
 
     Args:
-        answers: Response for each path. The server sends text unchanged, and other values as JSON. It calls a function
-            with the `Request`. Other paths return 404. You can change `answers` at any time.
+        answers: Response for each path. The server sends text unchanged, and other values as JSON. If the response
+            is a function, the server calls the function with the `Request`. Other paths return 404. You can change
+            `answers` at any time.
 
     Example:
         >>> with StubServer({"/price": {"price": "3141.59"}}) as prices:
@@ -87,7 +88,7 @@ class StubServer:
         return f"http://{self.host}"
 
     def close(self) -> None:
-        """Stops the server."""
+        """Stops the server and closes its port. The attribute `requests` remains available."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -116,7 +117,7 @@ class StubServer:
             body = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
         except (TypeError, ValueError) as error:
             raise MalformedValue(
-                f"the response for {request.path} is not JSON: {error}",
+                f"the response for {request.path} cannot be sent as JSON: {error}",
                 hint="Pass a value that JSON can represent, or a Response with a string.",
             ) from error
         return Response(body, answer.status, answer.headers)

@@ -29,7 +29,7 @@ VERSION: Final = 1
 
 
 class TemplateChanged(InvalidArgument):
-    """The bytes of a released template have changed since the release."""
+    """Error for a template whose bytes have changed since the release."""
 
 
 class _Strict(BaseModel):
@@ -142,7 +142,7 @@ class Templates(Checked):
             try:
                 action.derive("probe", name=constant_name, protocol_version=protocol_version)
             except MalformedValue as error:
-                raise InvalidArgument(f"{key}: {error.message}", hint=error.hint) from error
+                raise InvalidArgument(f"cannot release {key}: {error.message}", hint=error.hint) from error
             self._content.templates[key] = _Release(
                 file=str(file),
                 cid=action.cid,
@@ -187,7 +187,7 @@ class Templates(Checked):
         Raises:
             TemplateChanged: The bytes of the template have changed.
             InvalidArgument: The constant cannot be appended, its structure differs from that of earlier actions, or
-                another action has the name.
+                another derived action has the same name.
         """
         release = self._release(key)
         template = self.template(key)
@@ -207,7 +207,7 @@ class Templates(Checked):
                 description=description,
             )
         except MalformedValue as error:
-            raise InvalidArgument(f"{name}: {error.message}", hint=error.hint) from error
+            raise InvalidArgument(f"cannot derive {name!r}: {error.message}", hint=error.hint) from error
         made = release.derived.get(name)
         if made is not None and made.cid != action.cid:
             raise InvalidArgument(
@@ -281,7 +281,7 @@ class Templates(Checked):
         if key not in self._content.templates:
             known = ", ".join(self._content.templates) or "none"
             raise InvalidArgument(
-                f"unknown template {key!r}: expected the name of a released template",
+                f"unknown template {key!r}: expected name@version of a released template",
                 hint=f"Use one of the released templates: {known}.",
             )
         return self._content.templates[key]
@@ -294,7 +294,10 @@ class Templates(Checked):
 
 @checked
 def shape(value: Any) -> Any:
-    """Returns the structure and types of a constant, without its values. The template's code depends on them."""
+    """Returns the structure and types of a constant, without its values.
+
+    The code of a template depends on the structure and the types of its constant.
+    """
     if isinstance(value, Mapping):
         return {str(name): shape(item) for name, item in sorted(value.items())}
     if isinstance(value, (list, tuple)):

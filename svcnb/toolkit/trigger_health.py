@@ -27,7 +27,7 @@ BAD: Final = frozenset({"failing", "late"})
 """States that need attention. The report on triggers uses this list."""
 
 _GRACE_S: Final = 4 * SCHEDULE_SCAN_S
-"""Delay in seconds after which a scheduled run counts as late. The value is a few scan intervals of the service."""
+"""Delay in seconds after which a scheduled run counts as late. The value is four scan intervals of the service."""
 
 
 class TriggerHealth(Model):
@@ -90,12 +90,12 @@ def health(
     runs_per_trigger: int = 1_000,
     now: float | None = None,
 ) -> tuple[Listing[TriggerHealth], list[tuple[Trigger, TriggerRun]]]:
-    """Reads every trigger and its latest runs, and determines its health.
+    """Reads every trigger and its latest runs, and determines the health of each trigger.
 
     Args:
         triggers: Client of the triggers service.
         since: Duration. The function counts only runs that started within this time.
-        min_success_percent: Minimum success rate in percent. A trigger below it is ``failing``.
+        min_success_percent: Minimum success rate in percent. A trigger with a lower rate is ``failing``.
         runs_per_trigger: Maximum number of runs read for each trigger, newest first.
         now: Time of the service in Unix seconds. None means the time of this machine.
 
@@ -164,7 +164,7 @@ def judge(
 
 @checked
 def is_late(trigger: Trigger, runs: Sequence[TriggerRun], now: datetime) -> bool:
-    """Returns whether a scheduled time is several scans old and still has no run."""
+    """Returns whether a schedule did not start a run within four scan intervals after the scheduled time."""
     cron = trigger.config.get("cron") if trigger.kind == "schedule" else None
     if not isinstance(cron, str):
         return False

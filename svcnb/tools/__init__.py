@@ -17,7 +17,8 @@ from svcnb.extras import install_command
 
 ANVIL_VERSION = "1.7.1"
 PAGE_VERSIONS = {"pyodide": "314.0.7", "web-tree-sitter": "0.27.1", "tree-sitter-javascript": "0.25.0"}
-"""npm packages for the workbook in a browser: the Python interpreter, and the linter's parser with its grammar."""
+"""npm packages for the browser site of `svcnb lite`: the Python interpreter, and the linter's parser with its
+grammar."""
 SOLC_VERSION = "0.8.30"
 DENO_VERSION = "2.9.8"
 SAFE_VERSION = "1.4.1-2"
@@ -49,11 +50,11 @@ _PASSED_ON = (
 
 
 class ToolMissing(SvcnbError, RuntimeError):
-    """An external tool, for example the chain node, is not installed.
+    """Error for an external tool, for example the chain node, that is not installed.
 
     Args:
         tool: Name of the tool, for example ``anvil``.
-        detail: Cause, for example the locations that the toolkit searched.
+        detail: Cause, for example the locations that svcnb searched.
         hint: Next step, as a command where possible.
     """
 
@@ -69,7 +70,8 @@ def cache_folder() -> Path:
     """Returns the folder of downloaded tools.
 
     Returns:
-        ``$SVC_CACHE`` if it is set, otherwise ``svcnb`` in the user's cache folder. The folder may not exist yet.
+        ``$SVC_CACHE`` if it is set, otherwise ``svcnb`` in the user's cache folder. The function does not create the
+        folder.
     """
     if chosen := os.environ.get("SVC_CACHE"):
         return Path(chosen)

@@ -1,10 +1,10 @@
 """Downloader of external tools into the user's cache, which checks their hashes.
 
-Deno downloads archives from npm, and compares each one with a lock file in this folder. Deno downloads everything that
-a lock file lists, so each tool has its own lock file. If the hash of the chain node's unpacked binary is known, this
-module also compares that hash. Otherwise, it downloads the archive again, because Deno trusts its cache without a
-check. Platforms without a lock file are not supported. Two processes can download at the same time, because an atomic
-rename moves the binary into place.
+Deno downloads archives from npm, and compares the hash of each archive with a lock file in this folder. Deno downloads
+everything that a lock file lists, so each tool has its own lock file. If `ANVIL_SHA256` contains the hash of the chain
+node's unpacked binary, this module also compares that hash. Otherwise, it downloads the archive again, because Deno
+does not check the files in its cache. Platforms without a lock file are not supported. Two processes can download at
+the same time, because an atomic rename moves the complete binary to its final path.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "win32"}
 
 
 class ToolCorrupt(SvcnbError, RuntimeError):
-    """A downloaded file has a wrong hash. The file was not installed."""
+    """Error for a downloaded file with a wrong hash. The downloader did not install the file."""
 
     exit_code = ExitCode.TOOL_MISSING
 
@@ -90,7 +90,7 @@ def anvil_lock(platform: str) -> Path:
 
 
 def fetch_anvil(report: Callable[[str], None]) -> Path:
-    """Downloads the chain node unless it exists.
+    """Downloads the chain node, unless the correct version is already installed.
 
     Args:
         report: Function that receives one line for each step.
@@ -117,7 +117,7 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
     if not found:
         raise ToolMissing(
             "anvil",
-            f"package {package} does not contain bin/{target.name}",
+            f"the npm package {package} does not contain bin/{target.name}",
             "Report this message to the maintainers of svcnb.",
         )
     _place(found[0], target, sha256)
@@ -160,7 +160,7 @@ def fetch_safe(report: Callable[[str], None]) -> None:
 
 
 def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
-    """Downloads a package for the workbook in a browser (`svcnb lite`) into Deno's cache unless it exists.
+    """Downloads a package for the browser site of `svcnb lite` into Deno's cache, unless the package is already there.
 
     Args:
         package: Name of a package in `svcnb.tools.PAGE_VERSIONS`.

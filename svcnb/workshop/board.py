@@ -53,7 +53,7 @@ class Board:
             tries: Minimum number of wrong answers.
 
         Returns:
-            Learner, exercise and number of attempts.
+            For each of them: the name of the learner, the name of the exercise, and the number of attempts.
         """
         found = [
             (name, exercise, each.tries)
@@ -137,7 +137,11 @@ class Board:
         return display.table(self.heads(), self.rows(), empty=_NONE_YET, upright=self.lessons)
 
     def page(self, note: str = "") -> str:
-        """Returns the board as an HTML page that refreshes automatically."""
+        """Returns the board as an HTML page that the browser reloads every five seconds.
+
+        Args:
+            note: Text to show below the table.
+        """
         return _PAGE.format(table=self._repr_html_(), note=escape(note))
 
     def _stuck_at(self) -> dict[str, str]:

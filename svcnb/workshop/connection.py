@@ -38,7 +38,7 @@ class LimitedConnection(HttpToolsProtocol):
     """Number of received header bytes."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Starts the time limit, or rejects the connection if too many connections are open."""
+        """Starts the time limit for the first request, or rejects the connection if too many connections are open."""
         super().connection_made(transport)
         if len(self.connections) <= self.limit:
             self._arrives_within(self.arrival_s)

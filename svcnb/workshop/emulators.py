@@ -55,7 +55,7 @@ class HostedEmulator:
     Args:
         folder: Folder with its state, its port and its settings.
         settings: Settings of the emulator. None means the stored settings.
-        idle_stop_s: Time without a request after which it stops, in seconds.
+        idle_stop_s: Time without a request after which the emulator stops, in seconds.
 
     Attributes:
         folder: Folder with its state, its port and its settings.
@@ -63,7 +63,7 @@ class HostedEmulator:
         listener: Listening socket.
         process: Current or last process. None before the first start and after `stop`.
         closed: Whether the socket is closed.
-        started_at: Time of the last start, in seconds of the machine's clock. 0.0 before the first start.
+        started_at: Time of the last start, in Unix seconds by the machine's clock. 0.0 before the first start.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any] | None, idle_stop_s: float) -> None:
@@ -83,11 +83,11 @@ class HostedEmulator:
 
     @property
     def base_url(self) -> str:
-        """Address, which does not change."""
+        """URL of the emulator, which does not change while the workshop runs."""
         return f"http://{HOST}:{self.listener.getsockname()[1]}"
 
     def start(self) -> Emulator:
-        """Returns the process. Starts it if it is not running.
+        """Starts the emulator's process unless it is already running, and returns the process.
 
         Raises:
             EmulatorError: The emulator did not start. The message contains the reason.
@@ -140,7 +140,7 @@ class HostedEmulator:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def refuse_one(self) -> None:
-        """Closes the connection that has waited longest, because the emulator cannot start."""
+        """Closes the oldest waiting connection, so that its client does not wait for an emulator that cannot start."""
         with suppress(OSError):
             self.listener.accept()[0].close()
 
@@ -165,7 +165,7 @@ class Emulators:
         self._arriving: list[HostedEmulator] = []
         self._leaving: list[HostedEmulator] = []
         self._closed = False
-        # More concurrent starts only delay each other.
+        # More concurrent starts than processor cores only delay each other.
         self._starts = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._woken, self._waker = socket.socketpair()
         self._thread = threading.Thread(target=self._watch, daemon=True, name="svcnb-workshop-sockets")
@@ -175,7 +175,7 @@ class Emulators:
         return f"<Emulators of {len(self._all)} learners>"
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
-        """Returns an emulator, running or stopped. Creates it if it does not exist.
+        """Returns an emulator, running or stopped. Creates a missing emulator.
 
         If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method deletes the emulator with the oldest
         start, including its state.
@@ -382,7 +382,9 @@ def _about(folder: Path) -> _About:
     try:
         return _About.model_validate(SCHEMA.read(parse(file.read_text(encoding="utf-8")), file))
     except UnreadableVersion as error:
-        raise InvalidArgument(str(error), hint="Use that version, or choose a different folder.") from error
+        raise InvalidArgument(
+            str(error), hint="Install the svcnb version that this message specifies, or choose a different folder."
+        ) from error
 
 
 def _listen(port: int) -> socket.socket:
@@ -393,4 +395,4 @@ def _listen(port: int) -> socket.socket:
         except OSError:
             if not wanted:
                 raise
-    raise AssertionError("internal error: port 0 always selects a free port")
+    raise AssertionError("internal error: the loop ended without a socket")

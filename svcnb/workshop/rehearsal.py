@@ -31,6 +31,7 @@ from svcnb.workshop.workshop import Workshop
 ALLOWED_P95_S: Final = 5.0
 """Maximum 95th percentile of cell durations for a successful rehearsal, in seconds."""
 CELL_TIMEOUT_S: Final = 600.0
+"""Maximum time for the start of a kernel, and for each cell, in seconds."""
 LOOK_S: Final = 10.0
 """Interval between two measurements of memory, in seconds."""
 _PROC: Final = Path("/proc")
@@ -73,7 +74,7 @@ class Rehearsal(BaseModel):
 
     @property
     def passed(self) -> bool:
-        """Whether all cells succeeded and were fast enough."""
+        """Whether all cells succeeded, and the 95th percentile of their durations is at most `ALLOWED_P95_S`."""
         return not self.failures and self.p95_s <= ALLOWED_P95_S
 
     def rows(self) -> dict[str, str]:

@@ -141,7 +141,10 @@ class Roster:
                 document = parse(path.read_text(encoding="utf-8"))
                 self._content = _Content.model_validate(SCHEMA.read(document, path))
             except UnreadableVersion as error:
-                raise InvalidArgument(str(error), hint="Use that version, or choose a different folder.") from error
+                raise InvalidArgument(
+                    str(error),
+                    hint="Install the svcnb version that this message specifies, or choose a different folder.",
+                ) from error
             except (ValidationError, TypeError, ValueError, OSError) as error:
                 raise InvalidArgument(
                     f"{path} is not the roster of a workshop", hint="Choose a different folder, or move this file."
@@ -221,7 +224,10 @@ class Roster:
         given = token.encode()
         found = [each for each in self._content.learners.values() if hmac.compare_digest(each.token.encode(), given)]
         if not found:
-            raise UnknownLearner("no learner has this token", hint="Ask your instructor for a new environment file.")
+            raise UnknownLearner(
+                "the token does not belong to a learner of this workshop",
+                hint="Ask your instructor for a new environment file.",
+            )
         return found[0]
 
     def keep(self) -> None:

@@ -34,7 +34,7 @@ def read_roster(path: Path) -> list[Entry]:
         path: The file.
 
     Raises:
-        InvalidArgument: The file does not have this format, is too long, or contains no learners.
+        InvalidArgument: The file does not have this format, is too large, or contains no learners or too many learners.
     """
     try:
         raw = read_file(path)

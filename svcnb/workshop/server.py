@@ -2,9 +2,9 @@
 
 The server receives results of exercises and the instructor's commands, serves the board, and starts lessons.
 
-A learner's token authenticates the learner's notebooks. It permits starting lessons, recording results and reading
-unlocked solutions. The instructor's token permits all requests of the instructor and viewing the board. The board's
-token permits only viewing the board.
+A learner's token authenticates the learner's notebooks. This token permits starting lessons, recording results and
+reading unlocked solutions. The instructor's token permits all requests of the instructor and viewing the board. The
+board's token permits only viewing the board.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ UNPROCESSABLE, TOO_MANY, BAD_GATEWAY = 422, 429, 502
 
 
 class Order(BaseModel):
-    """Body of an instructor's command for one learner: the label of a saved state, or the address of a new learner."""
+    """Body of an instructor's command for one learner: the label of a saved state, or the learner's e-mail address."""
 
     label: str = Field("", max_length=200)
     email: str = Field("", max_length=200)
@@ -135,11 +135,11 @@ class WorkshopServer:
 
     @property
     def board_url(self) -> str:
-        """Address of the board's page. Its token permits only viewing the board, so you can share the address."""
+        """Address of the board's page. You can share the address, because its token permits only viewing the board."""
         return f"{self.url}/board?token={self.board_token}"
 
     def close(self) -> None:
-        """Stops the server."""
+        """Stops the server, and cancels the starts of lessons that wait. Running emulators are not affected."""
         self._server.should_exit = True
         self._thread.join(START_TIMEOUT_S)
         self._starts.shutdown(wait=False, cancel_futures=True)
@@ -365,7 +365,7 @@ async def _fail(_request: Request, _error: Exception) -> Response:
 
 
 def _starts() -> ThreadPoolExecutor:
-    # More simultaneous starts only delay each other.
+    # More simultaneous starts than processor cores only delay each other.
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
 
 

@@ -375,7 +375,7 @@ class Workshop(Checked):
     def _hosted(self) -> Emulators:
         if self.emulators is None:
             raise InvalidArgument(
-                "the emulators of this workshop run on the learners' machines",
+                "this operation needs emulators on this machine, but this workshop runs them on the learners' machines",
                 hint="Ask the learner to run the first cell of the lesson again, which starts a new emulator.",
             )
         return self.emulators

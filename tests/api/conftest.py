@@ -18,7 +18,7 @@ from tests.envelopes import envelope
 
 API = "/core/v1"
 NO_CREDIT = 0
-# Long timeout, because a busy machine is slow. Operations that end at all usually end much earlier.
+# Long timeout, because a busy machine is slow. Successful operations usually end much earlier.
 PATIENCE_S = 300
 
 
@@ -58,26 +58,26 @@ class Wire:
         return self.call("POST", path, key, json={} if body is None else body, **options)
 
     def ok(self, path: str, key: str | None = None, body: Any = None) -> Any:
-        """Sends a POST request that must succeed."""
+        """Sends a POST request that must succeed, and returns the parsed response."""
         answer = self.post(path, key, body)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.json()
 
     def listed(self, path: str, key: str, **query: Any) -> Any:
-        """Sends a GET request that must succeed."""
+        """Sends a GET request that must succeed, and returns the parsed response."""
         answer = self.get(path, key, **query)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.json()
 
     def control(self, path: str, body: Any = None, method: str = "POST") -> Any:
-        """Sends a control request that must succeed."""
+        """Sends a request to the control plane that must succeed, and returns the parsed response."""
         options: dict[str, Any] = {} if method in {"GET", "DELETE"} else {"json": {} if body is None else body}
         answer = self.call(method, f"/_emulator{path}", **options)
         assert answer.status_code == 200, (path, answer.status_code, answer.text)
         return answer.json()
 
     def account(self, name: str = "test", credit: int = 500) -> Account:
-        """Creates an account with at least this credit."""
+        """Creates an account with at least this credit, in cents."""
         made = self.ok("new_account", body={"account_name": name, "account_description": "made by a test"})
         account = Account(self, made["api_key"], made["wallet_address"])
         if (missing := credit - account.credit()) > 0:
@@ -131,7 +131,7 @@ class Account:
         return self.wire.post("svc_action", key or self.key, {"code": code, "js_params": params})
 
     def price(self, ran: httpx.Response) -> int:
-        """Returns the recorded cost of a run in cents. It can be more than one cent on a slow machine."""
+        """Returns the recorded cost of a run in cents. The cost can be more than one cent on a slow machine."""
         record = self.wire.control(f"/runs/{ran.headers['X-Request-Id']}", method="GET")
         assert 1 <= record["cost_cents"] <= max(1, record["elapsed_ms"] // 1000)
         return int(record["cost_cents"])
@@ -153,7 +153,7 @@ def usage_key_body(name: str = "key", **permissions: Any) -> dict[str, Any]:
 
 
 class Local:
-    """Emulator in a thread of this process, which starts quickly with other settings."""
+    """Emulator in a thread of this process, for tests with other settings than those of the shared emulator."""
 
     def __init__(self, **settings: Any) -> None:
         self._settings = settings

@@ -1,7 +1,7 @@
 """Server in a separate thread, and the processor time of each iteration of its event loop.
 
-As a script, it sends one request to every endpoint of a new emulator. It prints the longest iteration for each endpoint
-as JSON.
+As a script, this module sends one request to every endpoint of a new emulator. The script prints the longest iteration
+for each endpoint as JSON.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ TRIGGERS: dict[str, dict[str, Any]] = {
 class Turns:
     """Processor time of the iterations of a thread's event loop.
 
-    Processor time does not depend on other programs. It includes the work of this thread, but not the time for which
-    another thread has the interpreter lock.
+    Processor time does not depend on other programs. The measured time includes the work of this thread, but not the
+    time for which another thread has the interpreter lock.
     """
 
     def __init__(self) -> None:
@@ -163,7 +163,7 @@ def first_requests() -> dict[str, tuple[float, str]]:
         def ask(method: str, path: str, what: str | None = None, **given: Any) -> Any:
             server.turns.take()
             answer = http.request(method, path, **given)
-            http.get("/health")  # the iteration that ended the request is over
+            http.get("/health")  # the loop has finished the iteration in which the request ended
             seconds, turn = server.turns.take()
             found[what or f"{method} {path}"] = (round(seconds * 1000, 2), turn)
             assert answer.status_code < 500, answer.text

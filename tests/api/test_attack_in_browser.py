@@ -1,4 +1,5 @@
-"""A hostile page in a real Chromium: from another port of this machine, from another name, and after DNS rebinding."""
+"""A hostile page in a real Chromium: from another port of this machine, from another host name, and after DNS
+rebinding."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ class Victim:
         self.mallory = secrets.token_urlsafe(32)
 
     def facts(self) -> dict[str, Any]:
-        """Returns the data that the page receives."""
+        """Returns the addresses and ids that the hostile page receives for its attacks."""
         return {
             "base": self.wire.base_url,
             "usageKey": self.usage_key,
@@ -108,7 +109,7 @@ def _challenge(token: str) -> str:
 def attack(browser: Any, victim: Victim, site: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Opens the hostile page and runs its script.
 
-    Returns the responses that it could read, and the text of its frames.
+    Returns the responses that the script could read, and the text of the page's frames.
     """
     context = browser.new_context()
     try:

@@ -55,7 +55,7 @@ def answer(connection: socket.socket) -> tuple[int, str, dict[str, Any]]:
 
 
 def first_refused(held: list[socket.socket]) -> socket.socket:
-    """Returns the first connection that has a response. Bodies arrive in parallel, so it can be any connection."""
+    """Returns the first connection with a response. Bodies arrive in parallel, so any connection can be the first."""
     refused: socket.socket = select.select(held, [], [], PATIENCE_S)[0][0]
     held.remove(refused)
     return refused

@@ -32,7 +32,10 @@ def test_a_signature_creates_a_wallet_without_an_account(wire, owner, sign_envel
 
 
 def test_the_envelope_may_be_json_text(wire, owner, sign_envelope):
-    """See docs/service/endpoints.md#wallets, docs/service/signatures.md#rules-of-a-signature."""
+    """Checks that the service accepts an envelope as a string of JSON.
+
+    Source: docs/service/endpoints.md#wallets, docs/service/signatures.md#rules-of-a-signature.
+    """
     body = sign_envelope(wire, owner, "CreateWallet")
     answer = wire.post("create_wallet_with_signature", body=body | {"typed_data": json.dumps(body["typed_data"])})
     assert answer.status_code == 200
@@ -57,13 +60,19 @@ def test_a_signature_creates_a_usage_key_without_permissions(wire, owner, sign_e
     ],
 )
 def test_a_signature_of_one_flow_is_refused_by_every_other(wire, owner, endpoint, flow, sign_envelope):
-    """See docs/service/signatures.md#rules-of-a-signature."""
+    """Checks that every endpoint rejects a signature for another flow.
+
+    Source: docs/service/signatures.md#rules-of-a-signature.
+    """
     answer = wire.post(endpoint, body=sign_envelope(wire, owner, flow))
     assert (answer.status_code, type(answer.json())) == (400, str)
 
 
 def test_an_old_or_early_signature_is_refused(wire, owner, sign_envelope):
-    """See docs/service/signatures.md#replay."""
+    """Checks that the service rejects signatures whose time is too far in the past or in the future.
+
+    Source: docs/service/signatures.md#replay.
+    """
     for offset in (-310, 360):
         body = sign_envelope(wire, owner, "CreateWallet", issued_at=int(time.time()) + offset)
         assert wire.post("create_wallet_with_signature", body=body).status_code == 400
@@ -122,7 +131,12 @@ def test_a_conversion_is_free_and_removes_only_the_permission_to_write(converted
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_after_a_conversion_the_permission_is_checked_before_existence(converted, path, body):
-    """See docs/service/permissions.md#permission-of-each-endpoint. The error does not show whether an object exists."""
+    """Checks that the service checks the permission of a converted account before the existence of an object.
+
+    The error does not show whether an object exists.
+
+    Source: docs/service/permissions.md#permission-of-each-endpoint.
+    """
     answer = converted.account.post(path, body)
     assert (answer.status_code, answer.json()) == (403, "Permission denied")
 
@@ -134,7 +148,10 @@ def test_an_account_is_converted_once(converted, sign_envelope):
 
 
 def test_the_new_admin_wallet_must_not_own_an_account(converted, sign_envelope):
-    """See docs/service/resources.md#states."""
+    """Checks that a conversion fails if the new admin wallet already owns an account.
+
+    Source: docs/service/resources.md#states.
+    """
     other = converted.account.wire.account("other")
     body = sign_envelope(converted.account.wire, converted.owner, "ConvertAccount")
     body["new_admin_wallet_address"] = converted.owner.address
@@ -159,7 +176,10 @@ def wallet_header(sign_envelope, wire, signer, flow: str = "BillingAuth") -> str
 
 
 def test_the_admin_wallet_signs_for_billing(converted, sign_envelope):
-    """See docs/service/signatures.md#x-wallet-auth, docs/service/conformance.md#contract-and-typed-data, item 54."""
+    """Checks that a signature of the admin wallet gives access to the billing endpoints.
+
+    Source: docs/service/signatures.md#x-wallet-auth, docs/service/conformance.md#contract-and-typed-data, item 54.
+    """
     wire = converted.account.wire
     header = {"X-Wallet-Auth": wallet_header(sign_envelope, wire, converted.owner)}
     balance = wire.call("GET", "billing/balance", headers=header)
@@ -180,7 +200,12 @@ def test_a_decodable_wallet_header_takes_precedence_over_the_key(converted, sign
 
 
 def test_a_contract_wallet_signs_for_its_owner(wire, owner, sign_envelope):
-    """See docs/service/signatures.md#verification: ERC-1271, on the chain of the domain."""
+    """Checks that the service verifies the signature of a contract wallet with ERC-1271.
+
+    The service calls the contract on the chain of the typed data's domain.
+
+    Source: docs/service/signatures.md#verification.
+    """
     wallet = wire.control("/contract-wallets", {"owner": owner.address})["address"]
     chain_id = wire.get("get_node_chain_config").json()["chain_id"]
     assert chain_id

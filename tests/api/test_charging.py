@@ -11,7 +11,10 @@ CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 
 
 def test_every_billed_call_costs_one_cent_and_reading_is_free(account, key_body):
-    """See docs/service/billing.md#prices, the lists of billed and free endpoints."""
+    """Checks that every billed call costs one cent, and that reads are free.
+
+    Source: docs/service/billing.md#prices, the lists of billed and free endpoints.
+    """
     before = account.credit()
     for path in ("list_groups", "list_wallets", "list_actions", "list_api_keys", "account_exists", "billing/balance"):
         assert account.get(path).status_code == 200
@@ -45,7 +48,10 @@ def test_both_verbs_of_create_wallet_cost_the_same(account):
 
 
 def test_a_short_execution_costs_one_cent_and_a_failed_one_nothing(account):
-    """See docs/service/billing.md#prices: at least one second, never on failure."""
+    """Checks that a short execution costs one cent, and that a failed execution costs nothing.
+
+    Source: docs/service/billing.md#prices.
+    """
     before = account.credit()
     ran = account.run("function main() { return 1 }")
     assert ran.status_code == 200
@@ -58,7 +64,10 @@ def test_a_short_execution_costs_one_cent_and_a_failed_one_nothing(account):
 
 @pytest.mark.slow
 def test_an_execution_costs_a_cent_a_whole_second(account):
-    """See docs/service/billing.md#prices: the floor of the elapsed seconds."""
+    """Checks that an execution costs one cent for each whole second.
+
+    Source: docs/service/billing.md#prices.
+    """
     before = account.credit()
     code = "async function main() { await new Promise((done) => setTimeout(done, 2100)); }"
     ran = account.run(code)
@@ -85,7 +94,10 @@ def test_the_last_cent_is_spent_once(poor):
 
 
 def test_402_contains_the_needed_and_the_available_credit(broke):
-    """See docs/service/billing.md#prices, 402."""
+    """Checks that a response with status 402 contains the needed and the available credit.
+
+    Source: docs/service/billing.md#prices, 402.
+    """
     body = broke.post("create_wallet").json()
     assert body["error"] == "payment_required"
     assert "$0.01" in body["message"]
@@ -93,7 +105,10 @@ def test_402_contains_the_needed_and_the_available_credit(broke):
 
 
 def test_failed_executions_can_be_charged_by_a_setting(local):
-    """See docs/service/billing.md#prices, charge_failed_runs."""
+    """Checks that a setting makes the service charge failed executions.
+
+    Source: docs/service/billing.md#prices, charge_failed_runs.
+    """
     account = local(charge_failed_runs=True, starter_credits=5).account(credit=5)
     ran = account.run("function main() { throw 1 }")
     assert ran.status_code == 500
@@ -128,14 +143,20 @@ def test_a_run_without_credit_is_stopped_and_free(local):
 
 @pytest.mark.slow
 def test_a_run_without_credit_costs_the_rest_if_failed_runs_are_charged(local):
-    """See docs/service/billing.md#prices, charge_failed_runs."""
+    """Checks that a run without sufficient credit costs the remaining credit if the service charges failed runs.
+
+    Source: docs/service/billing.md#prices, charge_failed_runs.
+    """
     account = local(charge_failed_runs=True, funds_check_ms=300).account(credit=1)
     assert account.run(FOREVER).status_code == 500
     assert account.credit() == 0
 
 
 def test_without_billing_calls_are_free_and_billing_returns_503(local):
-    """See docs/service/billing.md#outages, billing_enabled."""
+    """Checks that calls are free without billing, and that billing endpoints then return 503.
+
+    Source: docs/service/billing.md#outages, billing_enabled.
+    """
     wire = local(billing_enabled=False)
     made = wire.ok("new_account", body={"account_name": "n"})
     key = made["api_key"]
@@ -148,7 +169,10 @@ def test_without_billing_calls_are_free_and_billing_returns_503(local):
 
 
 def test_a_new_account_gets_its_starter_credit_once(local):
-    """See docs/service/billing.md#prices."""
+    """Checks that a new account gets its starter credit once.
+
+    Source: docs/service/billing.md#prices.
+    """
     wire = local(starter_credits=300)
     made = wire.ok("new_account", body={"account_name": "n"})
     assert wire.listed("billing/balance", made["api_key"])["balance_cents"] == -300
@@ -156,7 +180,10 @@ def test_a_new_account_gets_its_starter_credit_once(local):
 
 @pytest.mark.parametrize("burst", [2])
 def test_new_accounts_can_be_limited_for_each_address(local, burst):
-    """See docs/service/http.md#overload-and-transport."""
+    """Checks that a setting limits the number of new accounts for each network address.
+
+    Source: docs/service/http.md#overload-and-transport.
+    """
     wire = local(new_account_burst=burst)
     answers = [wire.post("new_account", body={"account_name": "n"}) for _ in range(burst + 1)]
     assert [answer.status_code for answer in answers] == [200] * burst + [429]

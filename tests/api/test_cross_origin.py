@@ -102,7 +102,7 @@ def test_without_an_origin_no_such_header_is_sent(wire):
 
 
 def test_the_control_plane_rejects_pages(wire, open_to_page):
-    """A page that a user visits must not change time or money. This also applies to a page that may use the API."""
+    """A page that a user visits must not change time or money. This also applies to a page that can use the API."""
     asked = wire.call("POST", "/_emulator/clock", json={"advance": 1}, headers={"Origin": PAGE})
     assert asked.status_code == 403
     assert "Access-Control-Allow-Origin" not in asked.headers

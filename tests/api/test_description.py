@@ -115,7 +115,10 @@ def test_bodies_of_answers_and_requests_are_described(description):
 
 
 def test_the_deprecated_method_is_marked_in_the_description_and_in_responses(description, account):
-    """See docs/service/index.md#versioning."""
+    """Checks that the OpenAPI description and the response headers mark the deprecated method.
+
+    Source: docs/service/index.md#versioning.
+    """
     both = description["paths"]["/core/v1/create_wallet"]
     assert both["get"]["deprecated"] is True
     assert "deprecated" not in both["post"]
@@ -153,7 +156,10 @@ def test_the_interactive_view_loads_only_from_this_server(wire):
 
 
 def test_the_root_leads_to_the_view_and_the_short_address_to_the_description(wire):
-    """See docs/service/http.md#health-and-configuration."""
+    """Checks that / redirects to the interactive documentation, and the short address to the OpenAPI description.
+
+    Source: docs/service/http.md#health-and-configuration.
+    """
     for below in ("/", "/user/x/proxy/8080/"):
         leads = [urljoin(below, wire.call("GET", path).headers["Location"]) for path in ("/", "/openapi.json")]
         assert leads == [f"{below}core/v1/swagger-ui", f"{below}core/v1/openapi.json"]
@@ -167,7 +173,7 @@ def test_with_a_slash_at_the_end_the_view_finds_its_files_as_well(wire):
 
 @pytest.fixture(scope="module")
 def json_schema():
-    """Another library interprets the JSON Schema."""
+    """Returns the JSON Schema validator of another library."""
     module = pytest.importorskip("jsonschema", reason="jsonschema comes with the charts (extra 'lab')")
     return module.Draft202012Validator
 

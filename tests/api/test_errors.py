@@ -53,9 +53,11 @@ def test_the_deprecated_get_is_not_reached_by_head(account):
 
 
 def test_an_oversize_body_is_413_after_the_guards(poor):
-    """See docs/service/http.md#order-of-checks, docs/service/http.md#errors.
+    """Checks that a body that is too large causes a 413, but only with a valid key.
 
     The server checks the key before the size.
+
+    Source: docs/service/http.md#order-of-checks, docs/service/http.md#errors.
     """
     large = b'{"code": "' + b" " * (10 * 1024 * 1024) + b'"}'
     assert poor.call("POST", "svc_action", content=large).status_code == 401
@@ -118,7 +120,10 @@ def test_a_mismatch_is_described_in_json_terms(account, path, body, said):
 
 
 def test_unknown_members_are_ignored(account):
-    """See docs/service/http.md#order-of-checks."""
+    """Checks that the service ignores unknown members of a request.
+
+    Source: docs/service/http.md#order-of-checks.
+    """
     body = {"group_name": "n", "group_description": "", "colour": "blue"}
     assert account.post("add_group", body).status_code == 200
 
@@ -152,7 +157,12 @@ def test_the_error_for_a_large_json_body_names_the_limit(account, params, said, 
 
 
 def test_json_is_parsed_regardless_of_the_content_type(account):
-    """See docs/service/http.md#order-of-checks. Another test checks the strict setting."""
+    """Checks that the service parses JSON regardless of the content type.
+
+    Another test checks the strict setting.
+
+    Source: docs/service/http.md#order-of-checks.
+    """
     content = json.dumps({"group_name": "n", "group_description": ""})
     answer = account.wire.call(
         "POST", "add_group", account.key, content=content, headers={"Content-Type": "text/plain"}
@@ -161,7 +171,10 @@ def test_json_is_parsed_regardless_of_the_content_type(account):
 
 
 def test_small_payments_are_refused_with_a_json_string(account):
-    """See docs/service/limits.md#limits-of-the-service, docs/service/endpoints.md#payments."""
+    """Checks that the service rejects payments below the minimum, with a JSON string as the body.
+
+    Source: docs/service/limits.md#limits-of-the-service, docs/service/endpoints.md#payments.
+    """
     for amount in (499, 0, -500):
         answer = account.post("billing/create_payment_intent", {"amount_cents": amount})
         assert answer.status_code == 400

@@ -20,8 +20,6 @@ pytestmark = [pytest.mark.engine, pytest.mark.chain]
 TOKEN = {"authorization": "Bearer triggers-token-of-this-test"}
 LONGEST_S = 0.01
 """Maximum processor time of one iteration of the event loop: 5 ms, doubled for a machine with shared cores and caches.
-
-Most of these requests took 0.02 to 3 seconds in an earlier version.
 """
 MANY_VALUES = "const main = () => Array(300000).fill(1)"
 

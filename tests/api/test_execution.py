@@ -28,7 +28,12 @@ PRIVATE_KEY = "async function main({ pkpId }) { return Svc.Actions.getPrivateKey
 
 
 def test_an_action_signs_with_its_own_key(account):
-    """docs/service/conformance.md#accounts-runs-and-payments, item 16. Another library verifies the signature."""
+    """Checks that an action signs with its own key.
+
+    Another library verifies the signature.
+
+    Source: docs/service/conformance.md#accounts-runs-and-payments, item 16.
+    """
     answer = account.run(SIGN_WITH_OWN_KEY, {"text": "hello"})
     assert answer.status_code == 200, answer.text
     assert answer.json()["has_error"] is False
@@ -43,7 +48,12 @@ def test_an_action_signs_with_its_own_key(account):
 
 
 def test_one_action_decrypts_a_text_that_another_encrypted(account):
-    """docs/service/conformance.md#accounts-runs-and-payments, item 17: a wildcard key, the master wallet, no group."""
+    """Checks that one action decrypts a text that another action encrypted.
+
+    The test uses a wildcard key, the master wallet, and no group.
+
+    Source: docs/service/conformance.md#accounts-runs-and-payments, item 17.
+    """
     key = account.usage_key(execute_in_groups=[0])
     sealed = account.run(ENCRYPT, {"pkpId": account.wallet, "message": "a secret, 私"}, key=key).json()["response"]
     assert isinstance(sealed, str)
@@ -53,7 +63,12 @@ def test_one_action_decrypts_a_text_that_another_encrypted(account):
 
 
 def test_a_wallet_needs_one_group_that_contains_the_action(account):
-    """See docs/service/permissions.md#using-a-wallet. One group must permit both the action and the wallet."""
+    """Checks that an action can use a wallet only if one group contains both.
+
+    One group must permit both the action and the wallet.
+
+    Source: docs/service/permissions.md#using-a-wallet.
+    """
     wallet = account.wallet_made()
     hashed = hashed_cid(source_cid(PRIVATE_KEY))
     with_action = account.group("action", cids=[hashed])
@@ -79,7 +94,10 @@ def test_the_wallet_wildcard_of_a_group_permits_every_registered_wallet(account)
 
 
 def test_the_stricter_wallet_rule_is_a_setting(local):
-    """See docs/service/permissions.md#using-a-wallet, wildcard_wallet_requires_group."""
+    """Checks that a setting enables the stricter rule for wallets.
+
+    Source: docs/service/permissions.md#using-a-wallet, wildcard_wallet_requires_group.
+    """
     account = local(wildcard_wallet_requires_group=True).account()
     key = account.usage_key(execute_in_groups=[0])
     assert account.run("function main() {}", key=key).status_code == 200
@@ -89,9 +107,11 @@ def test_the_stricter_wallet_rule_is_a_setting(local):
 
 
 def test_code_that_ran_before_runs_by_its_cid(account):
-    """See docs/service/endpoints.md#running-an-action. ``code`` takes precedence over ``ipfs_id``.
+    """Checks that code that ran before can run by its CID.
 
-    An unknown id causes a 400.
+    ``code`` takes precedence over ``ipfs_id``. An unknown id causes a 400.
+
+    Source: docs/service/endpoints.md#running-an-action.
     """
     code = f"function main() {{ return '{account.wallet}'; }}"
     cid = source_cid(code)
@@ -105,7 +125,10 @@ def test_code_that_ran_before_runs_by_its_cid(account):
 
 
 def test_nothing_to_run_is_400_and_blank_code_does_nothing(account):
-    """See docs/service/endpoints.md#running-an-action, docs/service/runtime.md#calling-main."""
+    """Checks that a request without code causes a 400, and that code of only whitespace does nothing.
+
+    Source: docs/service/endpoints.md#running-an-action, docs/service/runtime.md#calling-main.
+    """
     for body in ({}, {"code": ""}, {"code": None}, {"ipfs_id": ""}):
         answer = account.post("svc_action", body)
         assert (answer.status_code, isinstance(answer.json(), str)) == (400, True)
@@ -113,7 +136,12 @@ def test_nothing_to_run_is_400_and_blank_code_does_nothing(account):
 
 
 def test_params_arrive_as_the_one_argument_of_main(account):
-    """See docs/service/runtime.md#calling-main. js_params can be any JSON value."""
+    """Checks that main receives js_params as its only argument.
+
+    The value can be any JSON value.
+
+    Source: docs/service/runtime.md#calling-main.
+    """
     code = "function main(...given) { return { given, global: typeof globalThis.a }; }"
     for params in ({"a": 1}, [1, "x", None], "text", 7, None, True):
         answer = account.run(code, params).json()["response"]
@@ -126,7 +154,10 @@ def test_console_output_is_part_of_the_response(account):
 
 
 def test_a_thrown_error_is_a_500_string_with_the_stack(account):
-    """See docs/service/runtime.md#errors-of-a-run, docs/service/conformance.md#runtime, item 47."""
+    """Checks that a thrown error causes a 500 with a JSON string that contains the stack.
+
+    Source: docs/service/runtime.md#errors-of-a-run, docs/service/conformance.md#runtime, item 47.
+    """
     answer = account.run("function main() {\n  throw new TypeError('broken');\n}")
     assert answer.status_code == 500
     text = answer.json()
@@ -144,7 +175,7 @@ def test_half_a_surrogate_pair_is_kept_in_a_response_and_has_no_cid(account):
 
 
 def test_executions_are_recorded_with_logs_trace_and_cost(account):
-    """Design section 4: GET /_emulator/runs."""
+    """Checks that GET /_emulator/runs returns the logs, the timeline and the cost of each execution."""
     good = account.run("function main() { console.log('kept'); }")
     bad = account.run("function main() { console.log('kept too'); throw new Error('x'); }")
     key = account.usage_key()
@@ -163,7 +194,7 @@ def test_executions_are_recorded_with_logs_trace_and_cost(account):
 
 
 def test_an_expired_usage_key_cannot_run_and_still_reads(local):
-    """From the expiration on, the service rejects runs and writes. Reads still work. The account key never expires.
+    """After the expiration, the service rejects runs and writes. Reads still work. The account key never expires.
 
     Source: docs/service/permissions.md#expiration.
     """
@@ -215,7 +246,12 @@ async function main({ url, master, key, pkpId }) {
 
 
 def test_a_key_removed_during_its_run_can_no_longer_use_wallets(account):
-    """See docs/service/http.md#authentication. The action receives an error that it can catch, and can then succeed."""
+    """Checks that a key removed during its run can no longer use wallets.
+
+    The action receives an error that it can catch, and can then succeed.
+
+    Source: docs/service/http.md#authentication.
+    """
     key = account.usage_key(execute_in_groups=[0])
     params = {"url": account.wire.base_url, "master": account.key, "key": key, "pkpId": account.wallet}
     answer = account.run(WITHOUT_ITS_KEY, params, key=key)
@@ -225,7 +261,12 @@ def test_a_key_removed_during_its_run_can_no_longer_use_wallets(account):
 
 
 def test_a_wallet_of_another_account_is_rejected_with_a_reason(account):
-    """See docs/service/keys.md#owners-of-wallets. A wallet belongs to the first account that registered it."""
+    """Checks that the service rejects a wallet of another account, with a reason.
+
+    A wallet belongs to the first account that registered the wallet.
+
+    Source: docs/service/keys.md#owners-of-wallets.
+    """
     other = account.wire.account("other")
     tells = """async function main({ pkpId }) {
       try { return await Svc.Actions.getPrivateKey({ pkpId }); } catch (error) { return error.message; }

@@ -52,7 +52,10 @@ def test_a_missing_key_is_reported_before_an_invalid_body(wire, path):
 
 @pytest.mark.parametrize("path", METERED)
 def test_an_unknown_key_is_reported_before_an_invalid_body(wire, path):
-    """See docs/service/http.md#errors."""
+    """Checks that the service reports an unknown key before an invalid body.
+
+    Source: docs/service/http.md#errors.
+    """
     structured(sent(wire, path, "unknown", BROKEN), 401, "unauthorized")
 
 
@@ -107,7 +110,10 @@ def test_a_usage_key_without_permissions_receives_403_for_any_object(account, pa
     ],
 )
 def test_a_missing_object_is_404_with_the_contracts_error_and_free(account, path, error):
-    """See docs/service/contract.md#errors-over-http."""
+    """Checks that a missing object causes a 404 with the contract's error, and that the call is free.
+
+    Source: docs/service/contract.md#errors-over-http.
+    """
     before = account.credit()
     answer = account.post(path, BILLED[path])
     assert answer.status_code == 404
@@ -117,7 +123,12 @@ def test_a_missing_object_is_404_with_the_contracts_error_and_free(account, path
 
 
 def test_a_group_that_permits_every_action_does_not_make_a_missing_action_deletable(account):
-    """See docs/service/contract.md#errors-over-http. An action that a group lists is deletable without registration."""
+    """Checks that a missing action is not deletable, even if a group permits every action.
+
+    An action that a group lists is deletable without registration.
+
+    Source: docs/service/contract.md#errors-over-http.
+    """
     account.group(cids=["0"])
     before = account.credit()
     answer = account.post("delete_action", {"hashed_cid": KEY_HASH})
@@ -138,7 +149,10 @@ def test_a_member_that_is_not_in_the_group_is_404(account, path):
 
 @pytest.mark.parametrize("path", ["list_groups", "list_wallets", "list_actions", "list_api_keys"])
 def test_a_list_reads_its_query_between_key_and_account(wire, path):
-    """See docs/service/http.md#order-of-checks: first the presence of a key, then the query, then the account."""
+    """Checks that a list endpoint checks its query after the presence of a key, and before the account.
+
+    Source: docs/service/http.md#order-of-checks.
+    """
     wrong = {"page_number": "x", "page_size": 1}
     structured(wire.get(path, None, **wrong), 401, "unauthorized")
     structured(wire.get(path, "unknown", **wrong), 422, "unprocessable_entity")
@@ -158,7 +172,12 @@ def test_overload_rejects_only_executions_and_before_other_checks(poor):
 
 @pytest.mark.parametrize("part", ["chain", "billing"])
 def test_an_outage_is_503_and_never_402(broke, part):
-    """See docs/service/billing.md#outages. This account has no credit, but the service reports the outage."""
+    """Checks that an outage of billing causes a 503, and never a 402.
+
+    This account has no credit, but the service reports the outage.
+
+    Source: docs/service/billing.md#outages.
+    """
     broke.wire.control("/faults", {"part": part, "times": 1})
     answer = broke.post("add_group", BILLED["add_group"])
     structured(answer, 503, "service_unavailable")

@@ -33,17 +33,26 @@ def version_4(text: str) -> bool:
 
 
 def test_every_response_has_a_request_id(ask):
-    """docs/service/conformance.md#request-ids, item 20."""
+    """Checks that every response has a request id.
+
+    Source: docs/service/conformance.md#request-ids, item 20.
+    """
     assert version_4(ask().headers["X-Request-Id"])
 
 
 def test_two_requests_have_different_ids(ask):
-    """docs/service/conformance.md#request-ids, item 21."""
+    """Checks that two requests have different ids.
+
+    Source: docs/service/conformance.md#request-ids, item 21.
+    """
     assert ask().headers["X-Request-Id"] != ask().headers["X-Request-Id"]
 
 
 def test_a_request_id_of_the_caller_is_ignored(ask):
-    """docs/service/conformance.md#request-ids, item 22."""
+    """Checks that the service ignores a request id that the caller sent.
+
+    Source: docs/service/conformance.md#request-ids, item 22.
+    """
     mine = str(uuid.uuid4())
     answered = ask(**{"X-Request-Id": mine}).headers["X-Request-Id"]
     assert answered != mine
@@ -51,7 +60,10 @@ def test_a_request_id_of_the_caller_is_ignored(ask):
 
 
 def test_a_correlation_id_is_returned_with_the_request_id(ask):
-    """docs/service/conformance.md#request-ids, item 23."""
+    """Checks that a response contains the correlation id of the request, and a request id.
+
+    Source: docs/service/conformance.md#request-ids, item 23.
+    """
     answer = ask(**{"X-Correlation-Id": "order 66"})
     assert answer.headers["X-Correlation-Id"] == "order 66"
     assert version_4(answer.headers["X-Request-Id"])
@@ -59,12 +71,18 @@ def test_a_correlation_id_is_returned_with_the_request_id(ask):
 
 @pytest.mark.parametrize("headers", [{}, {"X-Correlation-Id": ""}], ids=["not sent", "sent empty"])
 def test_no_correlation_id_is_returned_without_one_in_the_request(ask, headers):
-    """docs/service/conformance.md#request-ids, item 24."""
+    """Checks that a response contains no correlation id if the request contains none.
+
+    Source: docs/service/conformance.md#request-ids, item 24.
+    """
     assert "X-Correlation-Id" not in ask(**headers).headers
 
 
 def test_privacy_mode_marks_the_request_id(wire):
-    """See docs/service/http.md#response-headers."""
+    """Checks that privacy mode marks the request id.
+
+    Source: docs/service/http.md#response-headers.
+    """
     answer = wire.call("GET", "get_node_chain_config", headers={"X-Svc-Privacy-Mode": "1"})
     request_id, mark = answer.headers["X-Request-Id"][:36], answer.headers["X-Request-Id"][36:]
     assert version_4(request_id)
@@ -72,7 +90,10 @@ def test_privacy_mode_marks_the_request_id(wire):
 
 
 def test_an_action_sees_both_ids(wire, account):
-    """See docs/service/http.md#response-headers."""
+    """Checks that an action can read the request id and the correlation id of its request.
+
+    Source: docs/service/http.md#response-headers.
+    """
     code = "function main() { return [SvcHeaders.get('x-request-id'), SvcHeaders.get('x-correlation-id')]; }"
     answer = wire.call(
         "POST", "svc_action", account.key, json={"code": code}, headers={"X-Correlation-Id": "seen inside"}

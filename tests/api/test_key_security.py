@@ -36,14 +36,20 @@ def pkp(scene, group: int) -> dict[str, object]:
 
 
 def test_a_key_of_the_right_group_runs_the_action(scene):
-    """Item 26."""
+    """Checks that a key that can execute in group X runs the action that this group permits.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 26.
+    """
     answer = scene.account.run(CODE, key=scene.account.usage_key(execute_in_groups=[scene.x]))
     assert answer.status_code == 200
     assert answer.json()["has_error"] is False
 
 
 def test_a_key_of_another_group_is_refused_with_the_cid_and_its_decimal_hash(scene):
-    """Item 27, docs/service/endpoints.md#running-an-action."""
+    """Checks that the service rejects a key of another group, with the CID and its decimal hash in the error.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 27, docs/service/endpoints.md#running-an-action.
+    """
     answer = scene.account.run(CODE, key=scene.account.usage_key(execute_in_groups=[scene.y]))
     assert answer.status_code == 403
     assert isinstance(answer.json(), str)
@@ -61,7 +67,10 @@ def test_a_key_of_another_group_is_refused_with_the_cid_and_its_decimal_hash(sce
     ],
 )
 def test_a_flag_permits_only_its_endpoint(scene, flag, method, path):
-    """Items 28 to 30."""
+    """Checks that each flag of a usage key permits only one endpoint.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, items 28 to 30.
+    """
     body = {"add_group": {"group_name": "n", "group_description": ""}, "remove_group": {"group_id": str(scene.x)}}
     options = {"json": body.get(path, {})} if method == "POST" else {}
     refused = scene.wire.call(method, path, scene.account.usage_key(), **options)
@@ -70,7 +79,12 @@ def test_a_flag_permits_only_its_endpoint(scene, flag, method, path):
 
 
 def test_a_manage_list_permits_only_its_groups(scene):
-    """Item 31, also immediately after the account key removed the action."""
+    """Checks that a key can change the actions of a group only if its list contains the group.
+
+    This also applies immediately after the account key has removed the action.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 31.
+    """
     key = scene.account.usage_key(manage_ipfs_ids_in_groups=[scene.x])
     scene.account.ok("remove_action_from_group", {"group_id": scene.x, "hashed_cid": hashed_cid(CID)})
     assert scene.wire.post("add_action_to_group", key, member(scene.x)).status_code == 200
@@ -78,14 +92,22 @@ def test_a_manage_list_permits_only_its_groups(scene):
 
 
 def test_an_add_list_permits_only_its_groups(scene):
-    """Item 32."""
+    """Checks that a key can add wallets to a group only if its list contains the group.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 32.
+    """
     key = scene.account.usage_key(add_pkp_to_groups=[scene.x])
     assert scene.wire.post("add_pkp_to_group", key, pkp(scene, scene.x)).status_code == 200
     assert scene.wire.post("add_pkp_to_group", key, pkp(scene, scene.y)).status_code == 403
 
 
 def test_the_permission_is_checked_before_membership(scene):
-    """Item 33. A request with the key of Y causes a 403, although Y does not contain the wallet."""
+    """Checks that the service checks the permission before it checks whether the group contains the wallet.
+
+    A request with the key of Y causes a 403, although Y does not contain the wallet.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 33.
+    """
     scene.account.ok("add_pkp_to_group", pkp(scene, scene.x))
     key = scene.account.usage_key(remove_pkp_from_groups=[scene.x])
     assert scene.wire.post("remove_pkp_from_group", key, pkp(scene, scene.x)).status_code == 200
@@ -94,21 +116,32 @@ def test_the_permission_is_checked_before_membership(scene):
 
 @pytest.mark.parametrize("path", ["svc_action", "add_group"])
 def test_no_key_is_401(wire, path):
-    """Item 34."""
+    """Checks that a request without a key causes a 401.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 34.
+    """
     answer = wire.post(path)
     assert answer.status_code == 401
     assert answer.json()["error"] == "unauthorized"
 
 
 def test_an_invalid_key_is_401(wire):
-    """Item 35."""
+    """Checks that a request with an invalid key causes a 401.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 35.
+    """
     answer = wire.post("svc_action", "not-a-key", {"code": CODE})
     assert answer.status_code == 401
     assert answer.json()["error"] == "unauthorized"
 
 
 def test_accounts_do_not_see_each_other(scene):
-    """Item 36, by group names, because group ids start at 1 in every account."""
+    """Checks that a list contains only objects of the caller's account.
+
+    The test compares group names, because group ids start at 1 in every account.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 36.
+    """
     other = scene.wire.account("other", credit=1_000)
     other.group("not yours", cids=[hashed_cid(CID)])
     key = other.usage_key(execute_in_groups=[1])
@@ -123,13 +156,19 @@ def test_accounts_do_not_see_each_other(scene):
 
 @pytest.mark.parametrize("everywhere", [True, False], ids=["[0]", "[X]"])
 def test_all_groups_and_the_right_group_both_run_the_action(scene, everywhere):
-    """Item 37."""
+    """Checks that a key for all groups and a key for the right group can both run the action.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 37.
+    """
     key = scene.account.usage_key(execute_in_groups=[0 if everywhere else scene.x])
     assert scene.account.run(CODE, key=key).status_code == 200
 
 
 def test_changes_of_a_key_take_effect_immediately(scene, key_body):
-    """Item 38."""
+    """Checks that changes of a key take effect immediately.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 38.
+    """
     key = scene.account.usage_key()
     statuses = []
     for groups in ([], [0], []):
@@ -139,7 +178,10 @@ def test_changes_of_a_key_take_effect_immediately(scene, key_body):
 
 
 def test_a_removed_key_is_unknown(scene):
-    """Item 39, docs/service/http.md#authentication."""
+    """Checks that a deleted key causes the error for an unknown key.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 39, docs/service/http.md#authentication.
+    """
     key = scene.account.usage_key(execute_in_groups=[0])
     assert scene.account.run(CODE, key=key).status_code == 200
     scene.account.ok("remove_usage_api_key", {"usage_api_key": key})
@@ -148,7 +190,10 @@ def test_a_removed_key_is_unknown(scene):
 
 
 def test_a_key_without_permissions_is_rejected_everywhere(scene):
-    """Item 40."""
+    """Checks that every endpoint that needs a permission rejects a key without permissions.
+
+    Source: docs/service/conformance.md#keys-of-two-accounts, item 40.
+    """
     key = scene.account.usage_key()
     asked = {
         "svc_action": {"code": CODE},
@@ -165,18 +210,27 @@ def test_a_key_without_permissions_is_rejected_everywhere(scene):
 
 
 def test_the_account_key_runs_any_action(scene):
-    """See docs/service/http.md#authentication, docs/service/permissions.md#running-an-action."""
+    """Checks that the account key runs any action.
+
+    Source: docs/service/http.md#authentication, docs/service/permissions.md#running-an-action.
+    """
     assert scene.account.run("function main() { return 1 }").status_code == 200
 
 
 def test_a_setting_prevents_executions_with_the_account_key(local):
-    """See docs/service/permissions.md#running-an-action, master_key_may_execute."""
+    """Checks that a setting prevents executions with the account key.
+
+    Source: docs/service/permissions.md#running-an-action, master_key_may_execute.
+    """
     answer = local(master_key_may_execute=False).account().run(CODE)
     assert answer.status_code == 403
 
 
 def test_zero_means_all_groups_in_every_list(scene):
-    """See docs/service/resources.md#usage-key."""
+    """Checks that 0 means all groups in every list of groups.
+
+    Source: docs/service/resources.md#usage-key.
+    """
     key = scene.account.usage_key(manage_ipfs_ids_in_groups=[0], add_pkp_to_groups=[0], remove_pkp_from_groups=[0])
     for path, body in (
         ("add_action_to_group", member(scene.y)),
@@ -188,7 +242,10 @@ def test_zero_means_all_groups_in_every_list(scene):
 
 
 def test_a_key_gets_no_permissions_in_a_group_that_it_creates(scene):
-    """See docs/service/permissions.md#permission-of-each-endpoint."""
+    """Checks that a key gets no permissions in a group that it creates.
+
+    Source: docs/service/permissions.md#permission-of-each-endpoint.
+    """
     key = scene.account.usage_key(can_create_groups=True)
     made = scene.wire.ok("add_group", key, {"group_name": "mine", "group_description": ""})
     answer = scene.wire.post("add_action_to_group", key, member(int(made["group_id"])))
@@ -196,7 +253,10 @@ def test_a_key_gets_no_permissions_in_a_group_that_it_creates(scene):
 
 
 def test_every_key_lists_all_resources_of_its_account(scene):
-    """See docs/service/permissions.md#permission-of-each-endpoint."""
+    """Checks that every key lists all resources of its account.
+
+    Source: docs/service/permissions.md#permission-of-each-endpoint.
+    """
     key = scene.account.usage_key("only key")
     wire = scene.wire
     assert [group["name"] for group in wire.listed("list_groups", key)] == ["x", "y"]
@@ -207,7 +267,10 @@ def test_every_key_lists_all_resources_of_its_account(scene):
 
 
 def test_a_hash_identifies_a_key_in_the_body_but_is_not_a_credential(scene):
-    """See docs/service/http.md#authentication, docs/service/endpoints.md#account-and-keys."""
+    """Checks that the hash of a key identifies the key in a body, but is not a credential.
+
+    Source: docs/service/http.md#authentication, docs/service/endpoints.md#account-and-keys.
+    """
     key = scene.account.usage_key("by hash", execute_in_groups=[0])
     hashed = next(entry for entry in scene.account.listed("list_api_keys") if entry["name"] == "by hash")[
         "api_key_hash"
@@ -220,9 +283,11 @@ def test_a_hash_identifies_a_key_in_the_body_but_is_not_a_credential(scene):
 
 
 def test_the_bearer_header_takes_precedence(scene):
-    """See docs/service/http.md#authentication. The case of the scheme is not significant.
+    """Checks that the header Authorization takes precedence over X-Api-Key.
 
-    An empty key is a missing key.
+    The case of the scheme ``Bearer`` is not significant. An empty key is a missing key.
+
+    Source: docs/service/http.md#authentication.
     """
     key = scene.account.key
     address = urlsplit(scene.wire.base_url)
@@ -242,7 +307,10 @@ def test_the_bearer_header_takes_precedence(scene):
 
 
 def test_the_three_401_errors_have_different_messages(wire):
-    """See docs/service/http.md#errors."""
+    """Checks that the three 401 errors have different messages.
+
+    Source: docs/service/http.md#errors.
+    """
     none = wire.post("add_group").json()["message"]
     unknown = wire.post("add_group", "who").json()["message"]
     hashed = wire.post("add_group", "0x" + "ab" * 32).json()["message"]

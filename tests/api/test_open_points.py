@@ -13,7 +13,7 @@ ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141  # or
 
 
 def test_a_high_s_signature_is_accepted_on_the_http_flows(wire):
-    """Returns the second form of a signature: (r, n - s, other v), which recovers to the same key."""
+    """Checks that the service accepts the second valid signature (r, n - s, other v) of the same key."""
     chain_id = wire.get("get_node_chain_config").json()["chain_id"]
     signer = Account.create()
     typed_data = envelope("CreateWallet", signer.address, time.time(), chain_id, int)

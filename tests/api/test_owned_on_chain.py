@@ -1,4 +1,4 @@
-"""Accounts whose wallet writes to the contract itself. HTTP requests return the result.
+"""Accounts whose owner sends transactions to the contract directly. HTTP requests return the changed objects.
 
 Source: docs/service/signatures.md#follow-up-transactions, docs/service/permissions.md#permission-of-each-endpoint.
 """
@@ -81,9 +81,11 @@ def owner(wire) -> Owner:
 
 @pytest.mark.parametrize("form", ["bytes", "text"])
 def test_a_key_set_on_chain_runs_actions_whichever_hash_was_registered(owner, wire, form, sign_envelope):
-    """See docs/service/keys.md#identifiers.
+    """Checks that a key that the owner registered on the chain runs actions, with either of its hashes.
 
-    The service searches for the hash of the text first, then for that of the 32 bytes.
+    The service searches first for the hash of the text, then for the hash of the 32 bytes.
+
+    Source: docs/service/keys.md#identifiers.
     """
     made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
     key = made["usage_api_key"]
@@ -148,7 +150,10 @@ def test_a_wallet_registered_with_the_path_of_another_is_rejected(owner, wire, s
 
 
 def test_a_transferred_account_keeps_its_keys_and_its_credit(owner, wire, sign_envelope):
-    """See docs/service/signatures.md#follow-up-transactions, docs/service/signatures.md#transfer."""
+    """Checks that a transfer changes neither the keys nor the credit of an account.
+
+    Source: docs/service/signatures.md#follow-up-transactions, docs/service/signatures.md#transfer.
+    """
     made = owner.signed("add_usage_api_key_with_signature", "AddUsageApiKey", sign_envelope)
     key = made["usage_api_key"]
     owner.set_key(usage_key_hash(base64.b64decode(key)), execute=[0])
@@ -163,8 +168,8 @@ def test_the_address_bytes_of_an_owner_are_not_a_key(local):
     Source: docs/service/keys.md#identifiers.
     """
     wire = local()
-    # An address whose 20 bytes are printable text, as one in some millions is. No one needs its private key to try
-    # this.
+    # An address whose 20 bytes are printable text. One in some millions of addresses has this property. The test does
+    # not need the private key.
     text = "owner-of-20-letters!"
     hashed = wallet_lookup_key("0x" + text.encode().hex())
     assert hashed == key_hash(text)

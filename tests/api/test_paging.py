@@ -49,7 +49,10 @@ def test_pages_follow_the_rule_of_the_reference(many, page_number, page_size, ex
 
 
 def test_the_default_page_is_the_first_with_ten_entries(many):
-    """See docs/service/http.md#value-formats."""
+    """Checks that the default page is the first page, with ten entries.
+
+    Source: docs/service/http.md#value-formats.
+    """
     assert names(many) == EVERYTHING
     assert names(many, page_number=0) == names(many, page_size=5) == EVERYTHING
 
@@ -68,7 +71,12 @@ def ids(entries: list[dict[str, Any]], member: str) -> list[str]:
 
 
 def test_lists_stay_in_creation_order_after_a_removal(wire):
-    """See docs/service/http.md#lists. list_groups returns groups in creation order, and the newest last."""
+    """Checks that lists stay in the order of creation after a deletion.
+
+    list_groups returns the newest group last.
+
+    Source: docs/service/http.md#lists.
+    """
     account = wire.account(credit=1_000)
     groups = [account.group(f"g{n}") for n in range(4)]
     cids = [f"QmCid{n}" for n in range(4)]
@@ -133,7 +141,10 @@ def test_initial_members_of_a_group_also_stay_in_order(wire):
 
 
 def test_strict_paging_is_empty_beyond_the_end(local):
-    """See docs/service/http.md#paging, strict_paging and max_page_size."""
+    """Checks that a page beyond the end of a list is empty with strict paging.
+
+    Source: docs/service/http.md#paging, strict_paging and max_page_size.
+    """
     account = local(strict_paging=True, max_page_size=3).account()
     for n in range(2):
         account.group(f"g{n}")

@@ -90,8 +90,8 @@ def body(scene, path: str, group: int) -> dict[str, Any]:
     }[path]
 
 
-# A 404 or 400 shows that the permission check succeeded. These calls have nothing to remove, and the service checks
-# that later.
+# A 404 or 400 shows that the permission check succeeded. These calls have nothing to remove, and the service
+# detects this only after the permission check.
 REACHED = {"remove_group": 404, "remove_action_from_group": 404, "remove_pkp_from_group": 404}
 GROUPED = {"add_action_to_group", "remove_action_from_group", "add_pkp_to_group", "remove_pkp_from_group"}
 

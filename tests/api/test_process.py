@@ -19,7 +19,7 @@ from svcnb.emulator.settings import Settings
 from svcnb.exit_codes import ExitCode
 
 CODE = "function main() { return 'ran'; }"
-# Long timeout, because a busy machine is slow. Operations that end at all usually end much earlier.
+# Long timeout, because a busy machine is slow. Successful operations usually end much earlier.
 PATIENCE_S = 300
 
 
@@ -40,7 +40,7 @@ def gone(children: set[int]) -> bool:
 
 
 class Process:
-    """Starts ``svcnb emulator`` and reads its ready line."""
+    """Process of ``svcnb emulator``, with the content of its ready line."""
 
     def __init__(self, *options: str) -> None:
         self.popen = subprocess.Popen(

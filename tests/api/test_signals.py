@@ -1,4 +1,4 @@
-"""SIGTERM during the start and the stop of an emulator. The emulator handles it once, and completes its operations."""
+"""SIGTERM during the start and the stop of an emulator, which handles the signal once and completes its operations."""
 
 from __future__ import annotations
 

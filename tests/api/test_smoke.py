@@ -13,13 +13,16 @@ HELLO = 'async function main() { return "Hello World!"; }'
 CID_OF_HELLO = "Qm"
 ADDRESS = re.compile(r"0x[0-9a-f]{40}\Z")
 HASH = re.compile(r"0x[0-9a-f]{64}\Z")
-# The service hashes any text in the field for a CID without changes. This one is the CID of the empty UnixFS file.
+# The service hashes any text in the field for a CID without changes. This text is the CID of the empty UnixFS file.
 SOME_CID = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
 HASH_OF_SOME_CID = "0x46d1c74d168a4d3e6e61ae1937aeed3c103095e05af39f9f4aa38f96d651b5a1"
 
 
 def test_chain_config_has_a_numeric_chain_id_and_needs_no_credential(wire):
-    """docs/service/conformance.md#management, item 1."""
+    """Checks that the chain configuration contains a numeric chain id, and needs no credential.
+
+    Source: docs/service/conformance.md#management, item 1.
+    """
     answer = wire.get("get_node_chain_config")
     assert answer.status_code == 200
     config = answer.json()
@@ -29,7 +32,10 @@ def test_chain_config_has_a_numeric_chain_id_and_needs_no_credential(wire):
 
 
 def test_a_hello_world_action_runs_with_a_wildcard_usage_key(account):
-    """docs/service/conformance.md#management, item 2."""
+    """Checks that a simple action runs with a usage key for all groups.
+
+    Source: docs/service/conformance.md#management, item 2.
+    """
     key = account.usage_key(execute_in_groups=[0])
     answer = account.run(HELLO, key=key)
     assert answer.status_code == 200
@@ -37,31 +43,46 @@ def test_a_hello_world_action_runs_with_a_wildcard_usage_key(account):
 
 
 def test_the_cid_of_a_source_is_a_json_string_for_a_json_string(wire):
-    """docs/service/conformance.md#management, item 3, docs/service/endpoints.md#actions."""
+    """Checks that the CID endpoint accepts a source as a JSON string, and returns a JSON string.
+
+    Source: docs/service/conformance.md#management, item 3, docs/service/endpoints.md#actions.
+    """
     answer = wire.post("get_svc_action_ipfs_id", body="async function main() {}")
     assert answer.status_code == 200
     assert re.fullmatch(r"Qm[1-9A-HJ-NP-Za-km-z]{44}", answer.json())
 
 
 def test_an_account_exists_once_it_was_made(account):
-    """docs/service/conformance.md#management, item 4."""
+    """Checks that account_exists returns true for a new account.
+
+    Source: docs/service/conformance.md#management, item 4.
+    """
     answer = account.get("account_exists")
     assert (answer.status_code, answer.json()) == (200, True)
 
 
 def test_an_unknown_key_has_no_account(wire):
-    """See docs/service/endpoints.md#account-and-keys."""
+    """Checks that an unknown key has no account.
+
+    Source: docs/service/endpoints.md#account-and-keys.
+    """
     answer = wire.get("account_exists", "no-such-key")
     assert (answer.status_code, answer.json()) == (200, False)
 
 
 def test_create_wallet_returns_an_address(account):
-    """docs/service/conformance.md#management, item 5."""
+    """Checks that create_wallet returns an address.
+
+    Source: docs/service/conformance.md#management, item 5.
+    """
     assert ADDRESS.match(account.ok("create_wallet")["wallet_address"])
 
 
 def test_every_list_is_an_array(account):
-    """docs/service/conformance.md#management, item 6."""
+    """Checks that every list endpoint returns a JSON array.
+
+    Source: docs/service/conformance.md#management, item 6.
+    """
     group = account.group()
     for path, query in (
         ("list_wallets", {}),
@@ -75,7 +96,10 @@ def test_every_list_is_an_array(account):
 
 
 def test_a_group_is_created_changed_and_removed(account):
-    """docs/service/conformance.md#management, items 7 to 10 and 13."""
+    """Checks the creation, the change and the deletion of a group.
+
+    Source: docs/service/conformance.md#management, items 7 to 10 and 13.
+    """
     made = account.ok("add_group", {"group_name": "g", "group_description": "d"})
     assert made["success"] is True
     group = int(made["group_id"])
@@ -106,7 +130,10 @@ def test_a_group_is_created_changed_and_removed(account):
 
 
 def test_a_usage_key_runs_an_action_at_once_and_can_be_changed_and_removed(account, key_body):
-    """docs/service/conformance.md#management, items 11 and 12."""
+    """Checks that a new usage key runs an action immediately, and that the key can be changed and deleted.
+
+    Source: docs/service/conformance.md#management, items 11 and 12.
+    """
     made = account.ok("add_usage_api_key", key_body(execute_in_groups=[0]))
     assert made["success"] is True
     key = made["usage_api_key"]
@@ -119,7 +146,10 @@ def test_a_usage_key_runs_an_action_at_once_and_can_be_changed_and_removed(accou
 
 
 def test_concurrently_created_accounts_are_all_complete(wire):
-    """docs/service/conformance.md#accounts-runs-and-payments, item 14."""
+    """Checks that accounts that callers create at the same time are all complete.
+
+    Source: docs/service/conformance.md#accounts-runs-and-payments, item 14.
+    """
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(lambda n: wire.ok("new_account", body={"account_name": f"at once {n}"}), range(4)))
     assert len({account["api_key"] for account in made}) == 4
@@ -129,13 +159,19 @@ def test_concurrently_created_accounts_are_all_complete(wire):
 
 
 def test_an_account_needs_no_email(wire):
-    """docs/service/conformance.md#accounts-runs-and-payments, item 15."""
+    """Checks that an account can be created without an e-mail address.
+
+    Source: docs/service/conformance.md#accounts-runs-and-payments, item 15.
+    """
     made = wire.ok("new_account", body={"account_name": "n", "account_description": "d"})
     assert len(base64.b64decode(made["api_key"], validate=True)) == 32
 
 
 def test_what_is_optional_may_be_null(wire):
-    """See docs/service/resources.md#account: account_description and email."""
+    """Checks that the optional fields account_description and email can be null.
+
+    Source: docs/service/resources.md#account.
+    """
     made = wire.ok("new_account", body={"account_name": "n", "account_description": None, "email": None})
     assert made["api_key"]
 
@@ -161,7 +197,10 @@ def test_the_account_key_is_the_secret_of_the_master_wallet(wire):
 
 
 def test_an_account_starts_at_zero_and_must_be_funded_before_the_first_billed_call(broke):
-    """docs/service/conformance.md#accounts-runs-and-payments, item 18, docs/service/billing.md#balance."""
+    """Checks that a new account has no credit, and needs credit for its first billed call.
+
+    Source: docs/service/conformance.md#accounts-runs-and-payments, item 18, docs/service/billing.md#balance.
+    """
     assert broke.listed("billing/balance") == {"balance_cents": 0, "balance_display": "No credits"}
     assert broke.post("create_wallet").status_code == 402
     assert broke.get("account_exists").json() is True
@@ -175,14 +214,20 @@ def test_an_account_starts_at_zero_and_must_be_funded_before_the_first_billed_ca
 
 
 def test_the_processor_configuration_contains_a_publishable_key(wire):
-    """docs/service/conformance.md#accounts-runs-and-payments, item 19."""
+    """Checks that the processor configuration contains a publishable key.
+
+    Source: docs/service/conformance.md#accounts-runs-and-payments, item 19.
+    """
     answer = wire.get("billing/processor_config")
     assert answer.status_code == 200
     assert answer.json()["publishable_key"].startswith("pk_")
 
 
 def test_the_other_free_reads_need_no_credential(wire):
-    """See docs/service/http.md#health-and-configuration."""
+    """Checks that the other free endpoints need no credential.
+
+    Source: docs/service/http.md#health-and-configuration.
+    """
     payers = wire.get("get_api_payers").json()
     assert payers
     assert all(ADDRESS.match(payer) for payer in payers)
@@ -200,7 +245,10 @@ def test_the_other_free_reads_need_no_credential(wire):
 
 
 def test_nothing_can_be_attested_without_a_trusted_execution_environment(wire):
-    """See docs/service/http.md#health-and-configuration."""
+    """Checks that the attestation endpoints fail without a trusted execution environment.
+
+    Source: docs/service/http.md#health-and-configuration.
+    """
     for path in ("/attestation", "/info"):
         answer = wire.get(path)
         assert answer.status_code == 503
@@ -208,7 +256,10 @@ def test_nothing_can_be_attested_without_a_trusted_execution_environment(wire):
 
 
 def test_the_lists_contain_the_created_objects_with_the_documented_members(account):
-    """See docs/service/http.md#lists."""
+    """Checks that lists contain the created objects with the documented members.
+
+    Source: docs/service/http.md#lists.
+    """
     key = account.usage_key("shown", execute_in_groups=[0], manage_ipfs_ids_in_groups=[3, 4])
     (entry,) = account.listed("list_api_keys")
     assert HASH.match(entry["api_key_hash"])
@@ -230,7 +281,10 @@ def test_the_lists_contain_the_created_objects_with_the_documented_members(accou
 
 
 def test_wildcards_are_shown_as_any(account):
-    """See docs/service/http.md#lists."""
+    """Checks that lists show the wildcard action with the name ``Any``, and the wildcard wallet as zeros.
+
+    Source: docs/service/http.md#lists.
+    """
     group = account.group(cids=["0x0"], pkps=["0x" + "00" * 20])
     (action,) = account.listed("list_actions", group_id=group)
     assert (action["hashed_cid"], action["name"]) == ("0x" + "00" * 32, "Any")
@@ -239,7 +293,10 @@ def test_wildcards_are_shown_as_any(account):
 
 
 def test_an_unregistered_member_of_a_group_has_an_empty_name(account):
-    """See docs/service/http.md#lists."""
+    """Checks that an unregistered member of a group has an empty name.
+
+    Source: docs/service/http.md#lists.
+    """
     stranger = "0x" + "ab" * 20
     group = account.group(cids=[HASH_OF_SOME_CID], pkps=[stranger])
     (action,) = account.listed("list_actions", group_id=group)

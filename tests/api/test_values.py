@@ -26,14 +26,22 @@ ZERO_ADDRESS = "0x" + "00" * 20
     ],
 )
 def test_a_group_id_is_a_number_or_its_decimal_or_hex_text(account, path, body, form):
-    """See docs/service/http.md#value-formats."""
+    """Checks that a group id can be a number, or a string with its decimal or hex digits.
+
+    Source: docs/service/http.md#value-formats.
+    """
     assert account.ok(path, body | {"group_id": form(account.group())}) == {"success": True}
 
 
 @pytest.mark.parametrize("wrong", ["seven", "", "-1", "1.0", "0x", str(2**64), 0, "0", "0x0"], ids=repr)
 @pytest.mark.parametrize("path", ["update_group", "remove_group"])
 def test_an_impossible_group_id_is_400(account, path, wrong):
-    """See docs/service/endpoints.md#groups. 0 is not the id of a group."""
+    """Checks that an impossible group id causes a 400.
+
+    0 is not the id of a group.
+
+    Source: docs/service/endpoints.md#groups.
+    """
     before = account.credit()
     answer = account.post(path, {"group_id": wrong, "name": "n", "description": ""})
     assert answer.status_code == 400
@@ -141,7 +149,10 @@ def test_a_hash_instead_of_a_raw_cid_is_400_with_the_reason(account, path):
 
 @pytest.mark.parametrize("wrong", ["0", "0x0", ZERO_HASH])
 def test_zero_is_not_a_single_action(account, wrong):
-    """See docs/service/endpoints.md#groups."""
+    """Checks that the service rejects 0 where a single action is necessary.
+
+    Source: docs/service/endpoints.md#groups.
+    """
     assert account.post("delete_action", {"hashed_cid": wrong}).status_code == 400
     body = {"hashed_cid": wrong, "name": "n", "description": ""}
     assert account.post("update_action_metadata", body).status_code == 400
@@ -149,7 +160,10 @@ def test_zero_is_not_a_single_action(account, wrong):
 
 @pytest.mark.parametrize("path", ["add_group", "update_group"])
 def test_eleven_entries_are_refused_where_ten_are_allowed(account, path):
-    """See docs/service/contract.md#writes."""
+    """Checks that the service rejects eleven entries in a list of at most ten.
+
+    Source: docs/service/contract.md#writes.
+    """
     group = account.group()
     body = {"group_id": group, "name": "n", "description": "", "group_name": "n", "group_description": ""}
     for member, entry in (("pkp_ids_permitted", "0x" + "ab" * 19), ("cid_hashes_permitted", "0x" + "cd" * 31)):
@@ -163,13 +177,19 @@ def test_eleven_entries_are_refused_where_ten_are_allowed(account, path):
 
 
 def test_fifty_one_groups_are_refused_where_fifty_are_allowed(account, key_body):
-    """See docs/service/endpoints.md#groups."""
+    """Checks that the service rejects a list of 51 groups, because 50 are allowed.
+
+    Source: docs/service/endpoints.md#groups.
+    """
     assert account.post("add_usage_api_key", key_body(execute_in_groups=list(range(1, 52)))).status_code == 400
     assert account.post("add_usage_api_key", key_body(execute_in_groups=list(range(1, 51)))).status_code == 200
 
 
 def test_adding_twice_is_a_success_that_changes_nothing(account):
-    """See docs/service/endpoints.md#groups."""
+    """Checks that adding an existing entry again succeeds without a change.
+
+    Source: docs/service/endpoints.md#groups.
+    """
     group = account.group()
     for path, body in (
         ("add_action_to_group", {"group_id": group, "action_ipfs_cid": CID}),
@@ -181,7 +201,12 @@ def test_adding_twice_is_a_success_that_changes_nothing(account):
 
 
 def test_update_group_replaces_everything(account):
-    """See docs/service/endpoints.md#groups. An omitted list becomes empty."""
+    """Checks that update_group replaces all fields of a group.
+
+    An omitted list becomes empty.
+
+    Source: docs/service/endpoints.md#groups.
+    """
     group = account.group(cids=[HASH], pkps=["0x" + "ab" * 20])
     account.ok("update_group", {"group_id": group, "name": "n", "description": "", "cid_hashes_permitted": ["0x0"]})
     assert [entry["name"] for entry in account.listed("list_actions", group_id=group)] == ["Any"]
@@ -189,7 +214,10 @@ def test_update_group_replaces_everything(account):
 
 
 def test_delete_action_removes_it_from_every_group(account):
-    """See docs/service/endpoints.md#groups."""
+    """Checks that delete_action removes the action from every group.
+
+    Source: docs/service/endpoints.md#groups.
+    """
     group = account.group(cids=[HASH])
     account.ok("add_action", {"action_ipfs_cid": CID, "name": "n", "description": ""})
     account.ok("delete_action", {"hashed_cid": HASH})
@@ -197,14 +225,20 @@ def test_delete_action_removes_it_from_every_group(account):
 
 
 def test_group_ids_count_up_and_are_never_used_again(account):
-    """See docs/service/endpoints.md#groups."""
+    """Checks that group ids increase, and that the service never uses the id of a deleted group again.
+
+    Source: docs/service/endpoints.md#groups.
+    """
     assert [account.group(), account.group()] == [1, 2]
     account.ok("remove_group", {"group_id": 2})
     assert account.group() == 3
 
 
 def test_the_group_queries_accept_hex_and_reject_other_text(account):
-    """See docs/service/http.md#value-formats."""
+    """Checks that queries for a group accept hex digits, and reject other strings.
+
+    Source: docs/service/http.md#value-formats.
+    """
     group = account.group(cids=[HASH])
     assert len(account.listed("list_actions", group_id=hex(group))) == 1
     assert account.listed("list_wallets_in_group", group_id=hex(group)) == []
@@ -216,13 +250,19 @@ def test_the_group_queries_accept_hex_and_reject_other_text(account):
 
 
 def test_group_zero_lists_every_action_of_the_account(account):
-    """See docs/service/http.md#lists."""
+    """Checks that a list for the group 0 contains every action of the account.
+
+    Source: docs/service/http.md#lists.
+    """
     account.ok("add_action", {"action_ipfs_cid": CID, "name": "n", "description": ""})
     assert account.listed("list_actions", group_id=0) == account.listed("list_actions")
 
 
 def test_strict_types_take_the_references_exact_forms_only(local):
-    """See docs/service/strict-types.md#strict-types, strict_types."""
+    """Checks that the setting strict_types makes the service accept only the exact formats of the reference.
+
+    Source: docs/service/strict-types.md#strict-types, strict_types.
+    """
     account = local(strict_types=True).account()
     first, second = account.group(), account.group()
     assert account.post("update_group", {"group_id": str(first), "name": "n", "description": ""}).status_code == 422

@@ -1,13 +1,13 @@
 """The engine compared with other systems, interleaved: a new `deno run` for each execution, and workerd's dynamic
 loader.
 
-Both load the original ethers v5, like their users. Run this command on a machine without other load:
+Both systems load the original ethers v5, as their users do. Run this command on a machine without other load:
 
     pytest tests/benchmarks -o python_files=bench_engine.py -s
 
-It prints a table and asserts only the results of the actions, because the figures depend on the machine. Only the
-ratios are comparable. Deno downloads workerd from npm once. If the download fails, the rows of workerd contain the
-reason.
+The benchmark prints a table and asserts only the results of the actions, because the figures depend on the machine.
+Only the ratios are comparable. Deno downloads workerd from npm once. If the download fails, the rows of workerd contain
+the reason.
 """
 
 from __future__ import annotations

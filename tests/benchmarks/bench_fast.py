@@ -6,8 +6,8 @@ Run this command on a machine without other load:
 
     pytest tests/benchmarks -o python_files=bench_fast.py -s
 
-It prints the figures, and asserts only results, isolation and memory use. Lower values of SVC_BENCH_ROUNDS,
-SVC_CANARY_RUNS and SVC_MAP_RUNS make it shorter.
+The benchmark prints the figures, and asserts only results, isolation and memory use. Lower values of SVC_BENCH_ROUNDS,
+SVC_CANARY_RUNS and SVC_MAP_RUNS shorten the benchmark.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ ROUNDS = 7
 def first_answer(command: list[str], url: str | None, environment: dict[str, str]) -> float:
     """Returns the seconds from the command to the first response below 500.
 
-    If the URL is None, the ready line contains it.
+    If the URL is None, the function reads the URL from the ready line.
     """
     start = time.perf_counter()
     with subprocess.Popen(

@@ -141,9 +141,9 @@ def dbos_rate(tmp_path: Path) -> float | None:
 
 
 async def test_runs_that_cost_nothing_against_a_bare_queue(open_service, tmp_path) -> None:
-    """Measures only the durable part.
+    """Measures only the stored queue.
 
-    The execution responds immediately, so all time is for acceptance, claims and ends.
+    The simulated execution responds immediately, so the figures contain only the time to accept, start and end runs.
     """
     service, client = await open_service()
 

@@ -96,7 +96,7 @@ def stock_ethers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 WORKERD_VERSION = "1.20261117.1"
-"""Returns the package for the comparison. Another package would result in other figures."""
+"""Version of the npm package workerd for the comparison. Other versions result in other figures."""
 
 _WORKERD_CONFIG = """
 using Workerd = import "/workerd/workerd.capnp";

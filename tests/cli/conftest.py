@@ -36,7 +36,7 @@ def svcnb(monkeypatch: pytest.MonkeyPatch) -> Svcnb:
 
 @pytest.fixture
 def svcnb_process() -> Svcnb:
-    """The same function with a process, which must end without a signal."""
+    """Function like `svcnb` that runs the command in a new process, which must end without a signal."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Ended:
         return subprocess.run(

@@ -32,7 +32,7 @@ def wallet(emulator: Emulator, tmp_path: Path):
 
 @pytest.fixture
 def at(svcnb, emulator: Emulator):
-    """`svcnb account` with the shared emulator."""
+    """Function that runs `svcnb account` with the shared emulator."""
     return lambda *arguments, **options: svcnb("account", *arguments, SVC_BASE_URL=emulator.base_url, **options)
 
 

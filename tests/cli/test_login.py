@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
 @pytest.fixture
 def home(svcnb, tmp_path: Path):
-    """`svcnb` with a separate configuration file, and without an address and a key in the environment."""
+    """Function that runs `svcnb` with a separate configuration file, and without address and key in the environment."""
     config = tmp_path / "config.toml"
 
     def run(*arguments: str, **options: str):

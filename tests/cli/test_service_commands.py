@@ -24,7 +24,7 @@ SOURCE = "async function main({ n }) { console.log('adding'); return { sum: n + 
 
 @pytest.fixture
 def master(svcnb, emulator: Emulator) -> Callable[..., object]:
-    """`svcnb` with the key of a new account."""
+    """Function that runs `svcnb` with the key of a new account."""
     made = json.loads(svcnb("account", "create", "cli", "--json", SVC_BASE_URL=emulator.base_url).stdout)
     return lambda *arguments, **environment: svcnb(
         *arguments, **{"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": made["api_key"]} | environment

@@ -26,7 +26,7 @@ execute_in_groups = ["sums"]
 
 @pytest.fixture
 def master(svcnb, emulator: Emulator) -> Callable[..., object]:
-    """`svcnb` with the key of a new account."""
+    """Function that runs `svcnb` with the key of a new account."""
     made = json.loads(svcnb("account", "create", "cli", "--json", SVC_BASE_URL=emulator.base_url).stdout)
     return lambda *arguments, **environment: svcnb(
         *arguments, **{"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": made["api_key"]} | environment

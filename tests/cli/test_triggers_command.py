@@ -21,7 +21,7 @@ SOURCE = "async function main({ event, suffix }) { return event + suffix; }"
 
 @pytest.fixture
 def told(svcnb, emulator: Emulator, tmp_path: Path) -> Iterator[Callable[..., Any]]:
-    """`svcnb` with an account key and the file of an approved token."""
+    """Function that runs `svcnb` with an account key and the file of an approved token."""
     account = emulator.client().accounts.create("cli")
     with emulator.triggers("cli") as client:
         token_file = tmp_path / "token"

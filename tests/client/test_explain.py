@@ -1,4 +1,4 @@
-"""Tests with one missing link each. `explain` names the link, and the code of every repair works."""
+"""Keys, actions and wallets with one missing permission each. `explain` finds the permission, and each repair works."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _chain_call() -> Flow[Any]:
 @pytest.mark.parametrize(
     ("headers", "told"),
     [
-        ({"X-Api-Key": "k"}, "the header X-Api-Key is not allowed, because the client sets it"),
+        ({"X-Api-Key": "k"}, "the header X-Api-Key is not allowed, because the client sets this header"),
         ({"bad name": "v"}, "invalid header name"),
         ({"X-A": "secret\r\nX-B: 1"}, "invalid value of the header X-A"),
         ({"X-A": 5}, "invalid value of the header X-A"),

@@ -16,7 +16,7 @@ GROUP_ANSWER = {"success": True, "group_id": "1"}
 
 
 class Script:
-    """Simulated service with a list of responses, of which it repeats the last. It raises exceptions in the list."""
+    """Simulated service with a list of responses and exceptions. The service repeats the last response."""
 
     def __init__(self, *answers) -> None:
         self.answers = list(answers)

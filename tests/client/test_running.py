@@ -21,7 +21,7 @@ def echo(request: httpx.Request) -> httpx.Response:
 
 
 def refusing(*statuses: int):
-    """Returns a response function that rejects requests with these statuses in turn, and then accepts them."""
+    """Returns a response function that rejects requests with these statuses in turn, and then accepts all requests."""
     left = list(statuses)
 
     def answer(request: httpx.Request) -> httpx.Response:

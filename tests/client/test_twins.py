@@ -55,7 +55,7 @@ TWINS = [
     (OnChainWallets, AsyncOnChainWallets),
 ]
 HOLDERS = 3
-"""Number of pairs at the start of `TWINS` that contain other resources, and have methods that send no request."""
+"""Number of pairs at the start of `TWINS` whose classes contain resources, and methods that send no request."""
 
 ONE_WAY = {"to_async"}
 """Methods that return the other client, so the other client does not have them."""

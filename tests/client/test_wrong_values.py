@@ -53,7 +53,7 @@ def calls(function: Callable[..., Any]) -> Iterator[tuple[list[Any], dict[str, A
 
 
 def surprises(functions: Iterable[Callable[..., Any]], loop: asyncio.AbstractEventLoop | None = None) -> list[str]:
-    """Returns all errors that are not errors of this package. The loop runs coroutines and asynchronous iterators."""
+    """Returns all errors that are not errors of this package. Coroutines and asynchronous iterators run in the loop."""
     found = []
     for function in functions:
         for args, keywords in calls(function):

@@ -107,7 +107,7 @@ class Report:
 
 
 class Siege:
-    """Sends posts to triggers while the test kills and restarts the emulator.
+    """Test load: webhook requests to triggers while the test kills and restarts the emulator.
 
     Args:
         state: State folder of the emulator.

@@ -93,9 +93,9 @@ class _Site(BaseHTTPRequestHandler):
 
 
 def attack(told: Connection) -> None:
-    """Serves the site that hostile actions access. Runs the actions after it has received the service and the keys.
+    """Serves the site that hostile actions access. Runs the actions after the process has received the service and the keys.
 
-    It has a lower priority than the service, because real clients are on other machines.
+    The process has a lower priority than the service, because real clients are on other machines.
     """
     os.setsid()
     os.nice(10)
@@ -118,9 +118,10 @@ def attack(told: Connection) -> None:
 
 @pytest.fixture
 def attacker() -> Iterator[Connection]:
-    """Attacking process.
+    """Starts the process that runs the attack.
 
-    It reports its site, receives the service and the keys, and reports the responses and the seconds.
+    The process reports the address of its site. Then the process receives the address of the service and the keys, and
+    reports the responses and the duration in seconds.
     """
     context = multiprocessing.get_context("spawn")
     connection, told = context.Pipe()
@@ -162,7 +163,7 @@ def call_again_and_again(service: str, pid: int, request: dict[str, Any], told: 
 
 
 class Watch:
-    """Calls something repeatedly during the load, in a separate process, and records the duration of each call."""
+    """Process that sends requests repeatedly during the load, and records the duration of each request."""
 
     def __init__(self, emulator: Emulator, **request: Any) -> None:
         self.times_ms: list[float] = []

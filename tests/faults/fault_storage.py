@@ -1,4 +1,4 @@
-"""Slow storage failures, and those that need a mount: ``pytest tests/faults -o python_files=fault_*.py -s``."""
+"""Storage failures whose tests are slow or need a mount: ``pytest tests/faults -o python_files=fault_*.py -s``."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ MEANT_TO_BE_READ = ("reports", "project", "action.js", ".ipython")
 
 
 class Terminal:
-    """Runs a program on a pseudo-terminal. Returns all its output."""
+    """Pseudo-terminal on which a program runs, with all output of the program."""
 
     def __init__(self, command: list[str], folder: Path, environment: dict[str, str]) -> None:
         self._ours, theirs = pty.openpty()

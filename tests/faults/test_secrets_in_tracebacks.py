@@ -72,7 +72,7 @@ class Peer:
 
 @pytest.fixture
 def peer() -> Iterator[Callable[[bytes | None], Peer]]:
-    """Starts such servers."""
+    """Starts servers of the class `Peer`, which stop after the test."""
     made: list[Peer] = []
 
     def start(answer: bytes | None) -> Peer:

@@ -73,7 +73,7 @@ def test_on_a_full_disk_writes_are_refused_and_free_and_succeed_when_there_is_ro
 
 @linux
 def test_a_node_that_dies_while_the_disk_is_full_comes_back_when_there_is_room(start, tmp_path, find_processes):
-    """A rebuild of the chain needs the database. A temporary failure of the rebuild must not be permanent."""
+    """A rebuild of the chain needs the database. A temporary failure must not stop the chain permanently."""
     emulator = start()
     svc = emulator.client()
     account = svc.accounts.create("both")

@@ -54,7 +54,7 @@ importlib.machinery.PathFinder.find_spec = lambda name, *rest: None if name in {
     assert done.returncode != 0
     last = done.stderr.splitlines()[-2:]
     assert "Next step" not in last[0]
-    assert last[1] == f"Next step: Install it: {extras.install_command(extra)}"
+    assert last[1] == f"Next step: Install the package: {extras.install_command(extra)}"
 
 
 def test_each_extra_that_doctor_names_exists() -> None:

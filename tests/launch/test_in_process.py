@@ -78,7 +78,7 @@ async def test_other_clients_of_the_library_reach_it_too(address, monkeypatch):
 
 
 async def test_an_address_without_an_emulator_answers_nothing():
-    with pytest.raises(EmulatorNotFound, match="cannot connect to http://localhost:1"):
+    with pytest.raises(EmulatorNotFound, match="no emulator in this page has the address http://localhost:1"):
         await answer("GET", "http://localhost:1/core/v1/version", {}, b"", PATIENCE_S)
 
 
@@ -92,7 +92,7 @@ def test_a_setting_that_a_page_cannot_have_is_refused_with_the_reason(setting, v
 
 
 def test_the_error_for_a_database_in_a_page_does_not_contain_its_password():
-    with pytest.raises(ValueError, match="database: an emulator in a page") as refused:
+    with pytest.raises(ValueError, match="database: an emulator in a browser page") as refused:
         PageService({"database": "postgresql://ada:hunter2@h/n"})
     assert "hunter2" not in str(refused.value)
 
@@ -110,7 +110,9 @@ async def test_a_pause_outside_of_a_page_is_an_ordinary_sleep():
 
 
 def test_a_page_suggests_no_installation(monkeypatch):
-    assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint.startswith("Install it: pip install")
+    assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint.startswith(
+        "Install the package: pip install"
+    )
     monkeypatch.setattr("sys.platform", "emscripten")
     assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint == (
         "This page does not contain the package. Install svcnb on a computer, and repeat the step there."

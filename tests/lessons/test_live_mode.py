@@ -176,7 +176,7 @@ def test_nothing_happens_before_the_learner_confirms(live: Live, monkeypatch: py
     for name, value in live.with_account.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("SVC_LESSONS")
-    with pytest.raises(svcnb.NotConfirmed, match="this lesson runs on the live service") as asked:
+    with pytest.raises(svcnb.NotConfirmed, match="because it runs on the live service") as asked:
         svcnb.lesson("quickstart")
     assert "where it costs about 10 cents." in str(asked.value)
     assert asked.value.hint.startswith("To start the lesson, call svcnb.lesson('quickstart', confirm=True).")
@@ -216,7 +216,7 @@ def test_the_box_at_the_top_of_a_lesson_matches_live_mode(path: Path) -> None:
 
 
 class Cells:
-    """Runs cells with the transformer, like IPython."""
+    """Runner of cells that applies the transformer, like IPython."""
 
     def __init__(self, live: live_lessons.Live | None = LIVE["keys"], kind: type[Skipper] = Skipper) -> None:
         self.names: dict[str, Any] = {"emu": live_lessons.LiveService("http://127.0.0.1:9"), "svcnb": svcnb}

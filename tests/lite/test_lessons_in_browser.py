@@ -26,8 +26,8 @@ LESSONS = [
     "14-history-and-charts",
 ]
 SKIPPED = {"14-history-and-charts": 11}
-"""Cells that need parts which the page does not contain: pandas, charts, or a process for a report. Each cell says so.
-"""
+"""Cells that need parts which the page does not contain: pandas, charts, or a process for a report. The
+output of each cell contains a notice."""
 
 
 SIGN = """

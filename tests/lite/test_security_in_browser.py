@@ -90,10 +90,10 @@ def test_python_starts_while_jupyterlab_loads(lab: Any):
 
 
 def test_a_kernel_of_the_second_visit_reads_the_folder_of_the_notebook(browser: Any, site: str):
-    """Otherwise, JupyterLite could register its service worker again on the second visit, while the kernel starts.
+    """Otherwise, JupyterLite can register its service worker again on the second visit, while the kernel starts.
 
-    It does so if the storage has no entry for the worker. A first visit creates this entry only if the worker starts
-    quickly.
+    JupyterLite registers the worker again if the storage has no entry for the worker. A first visit
+    creates this entry only if the worker starts quickly.
     """
     context = browser.new_context()
     page = Lab(context, site, "01-quickstart")

@@ -32,7 +32,7 @@ class Answer:
 
 
 class Notebook:
-    """Runs cells in a kernel, and collects their outputs."""
+    """Notebook that runs cells in a kernel, and collects their outputs."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

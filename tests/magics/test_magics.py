@@ -157,7 +157,7 @@ def test_a_file_of_the_user_is_not_overwritten(notebook, tmp_path):
         ("--params n=1", "--params requires --run"),
         ("--until-effective 3", "--until-effective requires --run"),
         ("--force", "--force requires --save"),
-        ("--register", "the action name is empty"),
+        ("--register", "--register requires a name for the action"),
         ("--nonsense", "unrecognized arguments"),
         ("two-words", "invalid variable name"),
         ("'open", "the line cannot be parsed"),

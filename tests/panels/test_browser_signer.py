@@ -83,7 +83,7 @@ def test_without_a_wallet_the_error_explains_how_to_connect_one(panel):
 
 def test_an_invalid_address_is_rejected(panel):
     panel.connected("0x12", "Fox")
-    with pytest.raises(SigningError, match="the browser wallet returned an error"):
+    with pytest.raises(SigningError, match="the browser wallet has an unusable address"):
         _ = svcnb.BrowserSigner(panel).address
 
 

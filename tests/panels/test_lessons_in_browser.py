@@ -195,7 +195,7 @@ def ask_a_wallet(nb: Any, desk: Any) -> tuple[Any, int, str]:
     panel.get_by_text("Test Wallet is connected").wait_for()
     number = nb.go_to("browser_wallet = await")
     nb.begin("notebook:run-cell")
-    panel.get_by_text("This will create the account 'my own wallet', owned by this wallet.").wait_for()
+    panel.get_by_text("This transaction will create the account 'my own wallet', owned by this wallet.").wait_for()
     return panel, number, owner.address
 
 

@@ -180,7 +180,7 @@ FOCUSED = """() => {
 
 
 class Hands:
-    """Operates a page with the keyboard, and checks the focus after each key."""
+    """Keyboard user of a page, who checks the focus after each key."""
 
     def __init__(self, tab: Any) -> None:
         self.tab = tab
@@ -258,11 +258,11 @@ def test_the_browser_wallet_signs_requests_of_python(notebook, wallet):
     nb.begin("notebook:run-all-cells")
     panel = nb.panel("Signing")
     panel.get_by_role("button", name="Connect a wallet").click()
-    panel.get_by_text("This will create the account 'treasury', owned by this wallet.").wait_for()
+    panel.get_by_text("This transaction will create the account 'treasury', owned by this wallet.").wait_for()
     panel.get_by_role("button", name="Send from the wallet").click()
     panel.get_by_role("heading", name="Signature needed: Create a wallet").wait_for()
     panel.get_by_role("button", name="Sign in the wallet").click()
-    panel.get_by_text("This will register wallet 'ops'").wait_for()
+    panel.get_by_text("This transaction will register wallet 'ops'").wait_for()
     assert panel.get_by_role("row", name="function registerWalletDerivation").count() == 1
     panel.get_by_role("button", name="Send from the wallet").click()
     nb.rests()

@@ -117,7 +117,7 @@ def test_equal_constants_give_equal_cids_and_others_do_not() -> None:
 def test_an_auditor_reads_the_constant_back(value: Any) -> None:
     template = Action(SOURCE)
     derived = template.derive(value, name="K", protocol_version=2)
-    stamp = template.stamp_in(Action(derived.source))
+    stamp = template.parse_derived(Action(derived.source))
     assert stamp is not None
     assert (stamp.name, stamp.constant, stamp.protocol_version) == ("K", value, 2)
     assert derived.stamp == stamp
@@ -141,7 +141,7 @@ def test_an_auditor_reads_the_constant_back(value: Any) -> None:
 def test_an_auditor_rejects_every_other_source(change: Any) -> None:
     template = Action(SOURCE)
     source = change(template.derive({"a": 1}).source)
-    assert template.stamp_in(Action(source)) is None
+    assert template.parse_derived(Action(source)) is None
 
 
 @pytest.mark.parametrize(
@@ -259,3 +259,9 @@ def test_a_difference_is_escaped_in_notebooks() -> None:
     html = Action("<a>").diff(Action("<b>"))._repr_html_()
     assert "&lt;a&gt;" in html
     assert "<a>" not in html
+
+
+def test_the_deprecated_name_of_parse_derived_issues_a_warning() -> None:
+    template = Action("function main() { return CONST; }")
+    with pytest.warns(DeprecationWarning, match=r"Action\.stamp_in is deprecated.*use Action\.parse_derived"):
+        assert template.stamp_in(template.derive({"cents": 1})) == template.parse_derived(template.derive({"cents": 1}))

@@ -154,5 +154,5 @@ except ImportError as error:
     said = _run({"coincurve", "eth_keys", "wallycore"}, program)
     assert said.splitlines() == [
         "signatures require a secp256k1 library",
-        f"Next step: Install it: {install_command('chain')}",
+        f"Next step: Install the package: {install_command('chain')}",
     ]

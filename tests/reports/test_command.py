@@ -26,7 +26,7 @@ ALWAYS = svcnb.Action("const main = () => { throw new Error('no') }", name="alwa
 
 @pytest.fixture
 def report(place, tmp_path):
-    """`svcnb report` in an empty folder, with the settings of `place`."""
+    """Function that runs `svcnb report` in an empty folder, with the settings of `place`."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -92,7 +92,7 @@ def test_the_error_for_a_failed_report_has_two_lines(report, tmp_path) -> None:
     [
         (["spent"], "unknown report 'spent'"),
         (["spend", "-p", "budget=5"], "no parameter 'budget'"),
-        (["spend", "-p", "budget_cents"], "does not have the form NAME=VALUE"),
+        (["spend", "-p", "budget_cents"], "does not have the format NAME=VALUE"),
         (["spend", "-p", "api_key=marked-secret"], "Set secrets in the environment"),
     ],
 )

@@ -51,7 +51,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 class Page(HTMLParser):
-    """Returns the resources that a page loads, and the number of its images."""
+    """Parser that collects the resources that a page loads, and counts the images."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

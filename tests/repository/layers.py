@@ -26,7 +26,7 @@ PACKAGES: list[tuple[str, set[str]]] = [
     ("errors", {"errors"}),
     (
         "texts and helpers",
-        {"brief", "bundles", "emulator_settings", "exit_codes", "extras", "files", "logs", "supervised"},
+        {"brief", "bundles", "emulator_settings", "exit_codes", "extras", "files", "logs", "renamed", "supervised"},
     ),
 ]
 # Client and emulator communicate only over HTTP. Only the command that runs the emulator imports it, and the browser
@@ -65,7 +65,7 @@ CLIENT: list[set[str]] = [
     {"errors", "in_page", "secret"},
     # Arguments and results of the public functions, without requests.
     {"action_failure", "config", "diagnosis", "display", "explanation_graph", "frames", "listing", "models"}
-    | {"permission_snapshot", "progress", "record_schema", "references", "renamed"},
+    | {"permission_snapshot", "progress", "record_schema", "references"},
     # A single request.
     {"_http", "calls", "raw_response", "request", "session", "signing", "tracing"},
     {"call_refusal", "explain", "resources"},

@@ -133,7 +133,7 @@ def test_the_page_of_messages_contains_those_of_the_client_and_of_the_command_li
 
 @pytest.mark.usefixtures("generate")
 def test_every_error_message_has_a_fix() -> None:
-    """Returns the hint of the error, or the part of its message that states the allowed values or the next step."""
+    """Checks that each error has a hint, or that its message states the allowed values or the next step."""
     source = import_module("error_messages")
     found = source.messages()
     assert len(found) > 400

@@ -99,7 +99,7 @@ def test_every_distribution_has_a_free_licence(sbom):
     for part in sbom.python_parts():
         if part["name"] in PROGRAMS:
             continue
-        licence = part["licenses"][0]["expression"] or "not told"
+        licence = part["licenses"][0]["expression"] or "unknown"
         assert any(word in licence for word in FREE), f"{part['name']}: {licence}"
         # The LGPL has no requirements for programs that load an unchanged library, such as the driver of PostgreSQL.
         assert not re.search(r"(?<!L)GPL", licence) or " OR " in licence, licence

@@ -32,7 +32,7 @@ every_notebook = pytest.mark.parametrize(
 
 
 class Page(HTMLParser):
-    """Returns the images of a page, and the texts in which MathJax searches for formulas."""
+    """Parser that collects the images of a page, and the texts in which MathJax searches for formulas."""
 
     def __init__(self) -> None:
         super().__init__()

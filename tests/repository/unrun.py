@@ -10,4 +10,4 @@ NOTEBOOKS: Final = Path(__file__).parents[2] / "notebooks"
 LESSONS: Final = sorted([*NOTEBOOKS.glob("[0-9]*.ipynb"), *NOTEBOOKS.glob("cookbook/*.ipynb")])
 
 IMAGES: Final = {"04-groups-and-least-privilege": 2, "14-history-and-charts": 6}
-"""Returns the numbers of diagrams and charts in the outputs of a lesson. Other lessons have none."""
+"""Number of diagrams and charts in the outputs of each lesson that contains any."""

@@ -1,4 +1,4 @@
-"""Changes of an account, read from the events on the chain."""
+"""Changes to an account, read from the events on the chain."""
 
 from __future__ import annotations
 

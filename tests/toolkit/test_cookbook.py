@@ -116,9 +116,9 @@ def test_a_project_contains_all_its_files(name: str, tmp_path: Path) -> None:
 
 def test_no_existing_file_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(InvalidArgument, match="not empty"):
+    with pytest.raises(InvalidArgument, match="not an empty folder"):
         create_project(NAMES[0], tmp_path)
-    with pytest.raises(InvalidArgument, match="not empty"):
+    with pytest.raises(InvalidArgument, match="not an empty folder"):
         create_project(NAMES[0], tmp_path / "mine.txt")
     assert [each.name for each in tmp_path.iterdir()] == ["mine.txt"]
     (tmp_path / "empty").mkdir()

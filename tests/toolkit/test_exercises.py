@@ -125,7 +125,7 @@ STATUSES: Final = {
     "a run by the account key of an account without credit": 402,
     "a usage key runs an action of a group of another account": 403,
     "a mistyped key, and no credit": 401,
-    "a usage key without credit runs an action that it is not allowed to run": 402,
+    "an account without credit, and a usage key that is not allowed to run the action": 402,
 }
 
 WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
@@ -546,7 +546,7 @@ def test_three_dots_mean_that_there_is_no_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "truth"),
+    ("name", "sentences"),
     [
         ("keys.who", keys.WHO),
         ("typed-data.changes", typed_data.CHANGES),
@@ -554,8 +554,8 @@ def test_three_dots_mean_that_there_is_no_answer() -> None:
         ("cids.changes", actions_and_cids.CHANGES),
     ],
 )
-def test_the_hint_for_one_missing_sentence_is_in_the_singular(name: str, truth: dict[str, bool]) -> None:
-    right = [text for text, holds in truth.items() if holds]
+def test_the_hint_for_one_missing_sentence_is_in_the_singular(name: str, sentences: dict[str, bool]) -> None:
+    right = [text for text, belongs in sentences.items() if belongs]
     assert re.match(r"1 more \w+[^s] on the list (is|changes|still works)\b", check(name, right[1:]).words)
     assert re.match(r"\d more \w+s on the list (are|change|still work)\b", check(name, []).words)
 

@@ -78,7 +78,7 @@ def test_spend_is_added_up_by_action_key_and_day(past) -> None:
     assert [(row.name, row.cost_cents) for row in past.spend("day")] == [("2026-01-01", 4), ("2026-01-02", 9)]
     assert [row.name[:4] for row in past.spend("key")] == ["0x22", "0x11"]
     assert "$0.13" in past.spend()._repr_html_()
-    with pytest.raises(InvalidArgument, match="cannot group spend by 'hour'"):
+    with pytest.raises(InvalidArgument, match="cannot group runs by 'hour'"):
         past.spend("hour")
 
 
@@ -209,7 +209,7 @@ def test_a_call_costs_what_the_service_will_charge(verb, sizes, cents) -> None:
 
 
 def test_a_call_without_a_price_is_an_error() -> None:
-    with pytest.raises(InvalidArgument, match=r"'groups\.vanish' is not a billed call"):
+    with pytest.raises(InvalidArgument, match=r"unknown management call 'groups\.vanish'"):
         of_call("groups.vanish")
 
 

@@ -55,7 +55,10 @@ def test_a_large_body_is_rejected() -> None:
 def test_a_response_that_is_not_json_is_an_error() -> None:
     from svcnb.protocol.errors import MalformedValue
 
-    with StubServer({"/": {1, 2}}) as server, pytest.raises(MalformedValue, match="response for / is not JSON"):
+    with (
+        StubServer({"/": {1, 2}}) as server,
+        pytest.raises(MalformedValue, match="response for / cannot be sent as JSON"),
+    ):
         server.respond(Request("GET", "/", {}, b""))
 
 

@@ -1,4 +1,4 @@
-"""One workshop for all tests that only read. A test that changes a learner adds its own."""
+"""Fixtures with one workshop for all tests. A test that changes a learner adds a new learner."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ada(room: Workshop) -> str:
 
 @pytest.fixture
 def at_desk(room: Workshop, ada: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Gives this process the environment variables of a learner's notebook."""
+    """Sets the environment variables of a learner's notebook in this process."""
     for name, value in room.environment(ada).items():
         monkeypatch.setenv(name, value)
     return ada

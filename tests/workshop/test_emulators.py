@@ -277,6 +277,6 @@ def test_a_workshop_on_other_machines_only_collects_progress(folder: Path, monke
             assert isinstance(emu, Emulator)
         finally:
             lessons._running.pop("elsewhere").stop()
-        with pytest.raises(svcnb.InvalidArgument, match="run on the learners' machines"):
+        with pytest.raises(svcnb.InvalidArgument, match="on the learners' machines"):
             room.save("ada", "before")
         room.reset("ada")

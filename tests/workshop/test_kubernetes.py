@@ -88,7 +88,7 @@ def test_the_probe_finds_a_server_with_a_chosen_token(cluster: Workshop) -> None
 
 @pytest.mark.skipif("SVC_CHART" not in os.environ, reason="SVC_CHART names no copy of the chart")
 def test_the_values_are_valid_for_the_chart() -> None:
-    """Returns the chart's defaults with these values, merged like in helm, and the chart's combined schema."""
+    """Checks the chart's defaults with these values, merged as Helm merges values, against the chart's schema."""
     jsonschema = pytest.importorskip("jsonschema")
     chart = Path(os.environ["SVC_CHART"])
     read = {

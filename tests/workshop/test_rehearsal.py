@@ -44,7 +44,7 @@ def test_learners_work_through_a_lesson_at_the_same_time() -> None:
 
 
 class Interrupts(Bar):
-    """Sends Ctrl-C to the main thread after the first cell."""
+    """Progress bar that sends Ctrl-C to the main thread after the first cell."""
 
     def step(self, text: str = "") -> None:
         assert text == "0 failed"

@@ -102,7 +102,7 @@ Deno.test("a withdrawn request disappears", async () => {
   const { el, close } = open(signing, model);
   await model.answer({ ...setting(), client: false });
   askFor(model, { known: true, what: "create group 'a'", function: "addGroup" });
-  equal(find(el, ".svcnb-request").textContent!.includes("This will create group 'a'."), true);
+  equal(find(el, ".svcnb-request").textContent!.includes("This transaction will create group 'a'."), true);
   model.say({ type: "settled", id: "ask-1" });
   equal(el.querySelector(".svcnb-request"), null);
   close();
@@ -112,8 +112,8 @@ Deno.test("the panel shows a warning for a call that cannot be decoded", async (
   const model = new FakeModel({ flow: "CreateWallet", wallet: {} });
   const { el, close } = open(signing, model);
   await model.answer({ ...setting(), client: false });
-  askFor(model, { known: false, what: "an unknown call", function: "" });
-  equal(find(el, ".svcnb-request .svcnb-warn").textContent!.includes("cannot be decoded"), true);
+  askFor(model, { known: false, what: "make an unknown call", function: "" });
+  equal(find(el, ".svcnb-request .svcnb-warn").textContent!.includes("cannot decode"), true);
   close();
 });
 

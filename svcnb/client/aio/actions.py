@@ -53,7 +53,9 @@ class AsyncActions(AsyncResource):
         return await self._do(update(action, name, description))
 
     async def delete(self, action: ActionRef) -> None:
-        """Deletes an action's registration and removes it from every group of the account. This call costs one cent.
+        """Deletes an action's registration and removes the action from every group of the account.
+
+        This call costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.

@@ -46,8 +46,8 @@ class AsyncChainSecured(Namespace):
                 later change.
             name: Name of the account.
             description: Purpose of the account.
-            on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-                returns False, the client cancels the write.
+            on_preview: Function that the client calls with a preview of every write before the wallet signs the
+                transaction. If the function returns False, the client cancels the write.
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
@@ -64,8 +64,8 @@ class AsyncChainSecured(Namespace):
         Args:
             owner: The admin wallet of the account.
             api_key_hash: The master hash. This argument is required if the chain node does not store these events.
-            on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-                returns False, the client cancels the write.
+            on_preview: Function that the client calls with a preview of every write before the wallet signs the
+                transaction. If the function returns False, the client cancels the write.
 
         Raises:
             ChainError: The wallet does not own an account.
@@ -90,8 +90,8 @@ class AsyncChainSecured(Namespace):
 
         Raises:
             InvalidArgument: The string is not a hash of 32 bytes. The methods ``audit``, ``permissions`` and ``diff``
-                of `ChainSecuredAccount` also raise this error for the hash of a usage key. The message then names the
-                account.
+                of `ChainSecuredAccount` also raise this error for the hash of a usage key. The hint then contains the
+                hash of the account key.
             ChainError: There is no account with this hash.
         """
         found = await self._do(account_flows.look(self._chain, api_key_hash))
@@ -116,7 +116,7 @@ class AsyncChainSecured(Namespace):
         return await self._do(account_flows.resume(account, record))
 
     async def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Signs the envelope of a flow with a wallet, for this service's chain and its current time.
+        """Signs the envelope of a flow with a wallet, for the chain and the current time of this service.
 
         The other methods sign automatically. Use this method to inspect the envelope, or to send the envelope yourself.
 
@@ -157,7 +157,7 @@ class AsyncChainSecured(Namespace):
     async def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
         """Sends a signed envelope to the endpoint of its flow. The method does not register anything on chain.
 
-        A new wallet or key is not part of any account until a transaction registers it on chain.
+        A new wallet or key is not part of any account until a transaction registers the object on chain.
         ``mine.wallets.create`` and ``mine.usage_keys.create`` perform both steps.
 
         Args:
@@ -165,8 +165,8 @@ class AsyncChainSecured(Namespace):
             confirm: Must be True for ``ConvertAccount``, which is irreversible.
 
         Raises:
-            NotConfirmed: ``confirm`` is not True.
-            BadRequest: The service rejected the envelope. `check` shows the condition that the envelope violates.
+            NotConfirmed: The flow is ``ConvertAccount``, and ``confirm`` is not True.
+            BadRequest: The service rejected the envelope. `check` shows the rule that the envelope violates.
         """
         return await self._do(envelope_flows.send(envelope, confirm=confirm))
 
@@ -178,7 +178,7 @@ class AsyncChainSecured(Namespace):
         return await self._do(self._chain.missing())
 
     async def contract(self, owner: AnySigner | None = None) -> AsyncContract:
-        """Returns the service's AccountConfig contract as a web3 object, connected to a node of its chain.
+        """Returns the service's AccountConfig contract as a web3 object, connected to a node of the service's chain.
 
         Call views with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
         The node's address is ``rpc_url``, or the address that the service reports.

@@ -21,7 +21,7 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import ActionRef, GroupRef, KeyRef, WalletRef
-from svcnb.client.renamed import renamed
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from svcnb.client.session import AsyncSession
@@ -59,7 +59,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
         return await self._do(flows.create_wallet(self._account, name, description))
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those that a group permits. The zero address means every wallet."""
+        """Returns all wallets of the account, or the wallets of a group. The zero address means every wallet."""
         return await self._do(flows.wallets(self._account, group))
 
     async def delete(self, wallet: WalletRef) -> Receipt:
@@ -122,15 +122,15 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             form: Form of the key that determines the on-chain hash: ``bytes`` for its 32 bytes, as in the
                 specification, or ``text``, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
-                small action. The check costs one cent if the key can execute in all groups. Otherwise, it is free.
+                small action. The check is free, unless the key can execute in all groups (one cent).
 
         Returns:
             The key with its secret. The service never shows the secret again.
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            ChainError: The contract rejected the change, the owner cannot pay the gas, or the service does not find the
-                key (``NotResolved``). The local record keeps the key.
+            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record then keeps
+                the key. Or the service did not find the key (``NotResolved``). The secret of the key is then lost.
         """
         return await self._do(
             key_flows.create(
@@ -153,7 +153,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
     async def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
         """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
 
-        The check costs one cent if the key can execute in all groups. Otherwise, it is free.
+        The check is free, unless the key can execute in all groups. The check then costs one cent.
 
         Args:
             key: The key that `create` returned, or its text.
@@ -187,10 +187,10 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             key: The key, its text, or its hash from a listing.
             name: The new name.
             description: The new description.
-            execute_in_groups: The complete new list.
-            manage_ipfs_ids_in_groups: The complete new list.
-            add_pkp_to_groups: The complete new list.
-            remove_pkp_from_groups: The complete new list.
+            execute_in_groups: Complete new list of groups; see `create`.
+            manage_ipfs_ids_in_groups: Complete new list of groups.
+            add_pkp_to_groups: Complete new list of groups.
+            remove_pkp_from_groups: Complete new list of groups.
             can_create_groups: The new flag.
             can_delete_groups: The new flag.
             can_create_pkps: The new flag.
@@ -383,11 +383,11 @@ class AsyncOnChainActions(AsyncOnChainResource):
         return await self._do(flows.update_action(self._account, action, name, description))
 
     async def delete(self, action: ActionRef) -> Receipt:
-        """Deletes an action's registration and removes it from every group of the account."""
+        """Deletes an action's registration and removes the action from every group of the account."""
         return await self._do(flows.delete(self._account, action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those that a group permits. The zero hash means every action."""
+        """Returns all actions of the account, or the actions of a group. The zero hash means every action."""
         return await self._do(flows.actions_of(self._account, group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from svcnb.client.listing import Listing
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.references import ActionRef, GroupRef, WalletRef
-from svcnb.client.renamed import renamed
 from svcnb.client.resources import group_flows as flows
 from svcnb.client.resources.base import AsyncResource
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,8 +35,8 @@ class AsyncGroups(AsyncResource):
         """Creates a group.
 
         The creation costs one cent, plus one cent for each action and each wallet beyond the first ten. The service
-        accepts ten actions and ten wallets in one call. The client adds the others one by one. The client does not
-        retry a request that may have arrived.
+        accepts ten actions and ten wallets in one call. The client adds the other entries one by one. The client does
+        not retry a request that may have arrived.
 
         Args:
             name: Name of the group.

@@ -59,7 +59,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def authorize(
         self, *, timeout: float = flows.APPROVAL_TIMEOUT_S, open_page: Callable[[str], object] | None = None
     ) -> Me:
-        """Opens the approval page in a browser, and waits until the user has approved the token.
+        """Opens the approval page in a browser, waits until a user has approved the token, and returns the user.
 
         If the token is already approved, the method returns immediately. The address of the page contains only the hash
         of the token.
@@ -151,7 +151,7 @@ class AsyncTriggersClient(TriggersSettings):
             chain: ``ethereum``, ``base``, ``arbitrum``, ``bsc`` or ``polygon``.
             contract: Address of the contract that emits the event.
             event: Event signature, ``Name(type,type)``. The method `event` explains a signature.
-            topics: Up to three filters after topic0. A filter is a 32-byte topic, a list of topics, or None for any.
+            topics: Up to three filters after topic0. A filter is a 32-byte topic, a list of topics, or None for all.
             start_block: First block to read. If omitted, the service starts at a recent block.
             **options: See `webhook`.
 
@@ -248,7 +248,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.update(self._access, trigger, **changes))
 
     async def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events while the trigger was disabled do not start runs."""
+        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return await self.update(trigger, enabled=True)
 
     async def disable(self, trigger: TriggerRef) -> Trigger:
@@ -285,7 +285,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def fire(
         self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> Accepted:
-        """Sends a POST request to a webhook as an external sender would, without a token.
+        """Sends a POST request to a webhook, without a token, as an external sender does.
 
         Args:
             trigger: A webhook trigger.
@@ -299,7 +299,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections of this client. The triggers stay active."""
         await self._transport.aclose()
 
     async def __aenter__(self) -> Self:

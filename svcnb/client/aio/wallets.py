@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class AsyncWallets(AsyncResource):
-    """Wallets of the account. Only actions with permission to use a wallet receive its key."""
+    """Wallets of the account. Only actions with permission to use a wallet receive the wallet's private key."""
 
     async def create(self) -> Wallet:
         """Creates a wallet, and registers it in the account. This call costs one cent.

@@ -55,7 +55,8 @@ class ChainAccess:
     def url(self) -> Flow[str]:
         """Returns the address of a chain node.
 
-        This is the client's ``rpc_url`` if it is set, and otherwise the address that the service reports.
+        The result is the client's ``rpc_url``. If ``rpc_url`` is not set, the result is the address that the service
+        reports.
 
         Raises:
             ConfigError: ``rpc_url`` is not set, and the service does not report an address.
@@ -64,8 +65,8 @@ class ChainAccess:
         if not told:
             raise ConfigError(
                 "the address of a chain node is not set, and the service does not return an address",
-                hint="Pass a node of the service's chain: svcnb.Client(rpc_url=...), or set SVC_RPC_URL. "
-                "svc.node.chain_config() returns the chain id.",
+                hint="Pass the address of a node of the service's chain: svcnb.Client(rpc_url=...). "
+                "Or set SVC_RPC_URL. svc.node.chain_config() returns the chain id.",
             )
         return told
 
@@ -96,7 +97,7 @@ class ChainAccess:
             self._warned = True
             warnings.warn(
                 f"the service's clock is {timedelta(seconds=round(abs(skew)))} {'ahead of' if skew > 0 else 'behind'} "
-                f"this machine's clock: correct this machine's clock. The client signs with the service's time",
+                f"this machine's clock: correct this machine's clock; the client signs with the service's time",
                 ClockSkew,
                 stacklevel=2,
             )
@@ -117,12 +118,12 @@ class ChainAccess:
         Args:
             name: The function.
             *arguments: Arguments of the function.
-            sender: Address that the contract sees as the caller.
+            sender: Address that the contract treats as the caller.
             block: Number of the block whose final state the contract reads. None means the latest block.
 
         Raises:
-            ChainError: The contract rejected the call, or the chain could not be queried. After a rejection, the error
-                contains the contract's name of the error and a hint.
+            ChainError: The contract rejected the call, or the chain could not be queried. After a rejection, the
+                exception contains the name of the contract's error and a hint.
         """
         what = function(name)
         contract = (yield from self.node()).contract_address
@@ -136,8 +137,8 @@ class ChainAccess:
                     "contract"
                 ),
                 hint=(
-                    "Check that the node belongs to the service's chain: svc.chain_secured.drift() compares the chain "
-                    "and the contract."
+                    "Check that the node belongs to the service's chain: svc.node.chain_config() returns the chain id. "
+                    "To list missing functions of the contract, call svc.chain_secured.drift()."
                 ),
             ) from None
 
@@ -176,14 +177,14 @@ class ChainAccess:
             if int(seen, 16) != told.chain_id:
                 raise ChainError(
                     f"the node is on chain {int(seen, 16)}, but the service uses chain {told.chain_id}",
-                    hint="Pass a node of the service's chain: rpc_url=..., or SVC_RPC_URL.",
+                    hint="Pass the address of a node of the service's chain: rpc_url=..., or SVC_RPC_URL.",
                 )
             if str(code) in ("0x", ""):
                 raise ChainError(
                     f"there is no contract at {told.contract_address} on chain {told.chain_id}",
                     hint=(
-                        "Wait if the node is still synchronising. Otherwise pass a node of the right network: "
-                        "rpc_url=..., or SVC_RPC_URL."
+                        "Wait if the node is still synchronising. Otherwise, pass the address of a node of the right "
+                        "network: rpc_url=..., or SVC_RPC_URL."
                     ),
                 )
             self._checked = True

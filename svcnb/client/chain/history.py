@@ -126,7 +126,7 @@ class History:
         )
 
     def diff(self, first: int, last: int | None) -> Listing[Change]:
-        """Returns the changes from the end of one block to the end of another."""
+        """Returns the changes from the end of block ``first`` to the end of block ``last``, or of the last block."""
         before, after = self.at(first), self.at(last)
         # Both states use the latest names, so that a rename alone is not a change of permissions.
         before.names = after.names.merged(before.names)
@@ -209,7 +209,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         if isinstance(answer, RpcError) or answer is None:
             raise ChainError(
                 "the chain node does not store the transactions of this account",
-                hint="Pass an archive node: rpc_url=..., or SVC_RPC_URL.",
+                hint="Pass the address of an archive node: rpc_url=..., or SVC_RPC_URL.",
             )
     return History(
         logs=logs,
@@ -246,7 +246,8 @@ def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flo
     if not known:
         raise InvalidArgument(
             f"the chain node has no event for an account with the hash {uint256_hex(given)}",
-            hint=f"{expected} If the hash is correct, pass an archive node: rpc_url=..., or SVC_RPC_URL.",
+            hint=f"{expected} If the hash is correct, pass the address of an archive node: rpc_url=..., or "
+            "SVC_RPC_URL.",
         )
 
 
@@ -269,7 +270,7 @@ def _other_hashes(logs: Sequence[Log]) -> set[int]:
 
 
 def _fits(call: Mapping[str, Any], log: Log) -> bool:
-    """Returns whether a call with these arguments could have caused the event."""
+    """Returns whether a call with these arguments can have caused the event."""
     shared = [
         name for name in ("groupId", "actionHash", "usageApiKeyHash", "pkpId") if name in call and name in log.args
     ]

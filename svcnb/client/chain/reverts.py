@@ -72,8 +72,8 @@ def refused(function: str, data: bytes) -> ChainError:
         hint=ADVICE.get(
             revert.name,
             (
-                "Check that the called contract is the AccountConfig contract: svc.chain_secured.drift() compares the "
-                "contract with its description."
+                "Check that the contract is a version that svcnb supports: svc.chain_secured.drift() lists the "
+                "functions that the contract does not have."
             ),
         ),
     )

@@ -2,7 +2,7 @@
 
 Events contain neither names nor initial entries (docs/service/contract.md#events), but the call data of their
 transactions contains both. Logs and transactions therefore determine the complete state at any block. Most nodes store
-both, so an archive node is rarely needed.
+logs and transactions, so an archive node is rarely needed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Rights:
         managed: Whether the account is in API mode.
         groups: Permissions of each group, by number.
         keys: Permissions of each usage key, by hash.
-        names: Names at that point in time.
+        names: Names of the account's objects at that point in time.
     """
 
     admin: str = ""
@@ -81,7 +81,7 @@ class Rights:
         return handler(self, log.args, call) if handler else f"{log.event}"
 
     def statements(self) -> set[tuple[str, str]]:
-        """Returns all permissions as pairs of holder and permission."""
+        """Returns all permissions as pairs: an object, such as a group or a usage key, and a permission."""
         names = self.names
         said = {("account", f"is {'in API mode' if self.managed else 'ChainSecured'}")}
         if self.admin:
@@ -232,4 +232,4 @@ CAUSES: Final[dict[str, tuple[str, ...]]] = {
     "UsageApiKeySet": ("setUsageApiKey",),
     "WalletDerivationRegistered": ("registerWalletDerivation",),
 }
-"""Functions that emit each event, for all events that contain less information than their call data."""
+"""Functions that emit each event, for all events that contain less information than the call data of the function."""

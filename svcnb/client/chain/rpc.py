@@ -13,8 +13,9 @@ from svcnb.protocol import json_rpc
 MAX_BATCH: Final = 50
 """Maximum number of requests in one message, because public nodes reject long messages."""
 
-_REFUSED: Final = "Change the request as the message describes, or pass another node: rpc_url=..., or SVC_RPC_URL."
-_FAILED: Final = "Try again in a few seconds, or pass another node: rpc_url=..., or SVC_RPC_URL."
+_OTHER: Final = "pass the address of another node: rpc_url=..., or SVC_RPC_URL."
+_REFUSED: Final = f"Change the request as the message describes, or {_OTHER}"
+_FAILED: Final = f"Try again in a few seconds, or {_OTHER}"
 
 
 class RpcError(ChainError):
@@ -111,5 +112,5 @@ def _result(answer: Any, method: str) -> Any:
 def _invalid_response(method: str) -> ChainError:
     return ChainError(
         f"the chain node returned a response to {method} that is not valid JSON-RPC",
-        hint="Check rpc_url (SVC_RPC_URL), or pass another node.",
+        hint=f"Check that the node supports JSON-RPC, or {_OTHER}",
     )

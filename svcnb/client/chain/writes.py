@@ -1,7 +1,7 @@
 """Writes to the contract, with simulation, preview, signature, receipt, and the contract's errors by name.
 
 The client simulates each transaction on the same chain immediately before it sends the transaction. If the contract
-would reject the transaction, the simulation fails and costs no gas.
+rejects the simulated transaction, the client sends nothing, and the call costs no gas.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ If the chain executes another write first, this write can need more gas than est
 """
 
 NO_GAS: Final = "InsufficientFunds"
-"""Name of the error for a wallet that cannot pay the gas. The first argument is the wallet's address."""
+"""Name of the error for a wallet that cannot pay the gas. The arguments are the wallet's address and its wei."""
 
 _FIRST_POLL_S: Final = 0.05
 _LONGEST_POLL_S: Final = 2.0
@@ -43,7 +43,7 @@ _KNOWN: Final = ("already known", "already imported")
 """Phrases that nodes use in messages about a transaction that is already pending."""
 
 View = Callable[[str, bytes], Flow[bytes]]
-"""Function that takes an address and call data, calls the contract without a transaction, and returns the result."""
+"""Function that receives an address and call data, calls the contract without a transaction, and returns the result."""
 
 
 @runtime_checkable
@@ -73,8 +73,9 @@ class Writer:
         chain: Access to the chain.
         owner: The wallet that sends the writes, or None if the account is read-only.
         names: Names that appear in the descriptions.
-        on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-            returns False, the client cancels the write. The asynchronous client awaits the result.
+        on_preview: Function that the client calls with a preview of every write before the wallet signs the
+            transaction. If the function returns False, the client cancels the write. The asynchronous client awaits
+            the result.
         receipts: Receipts of all writes that were included in a block, oldest first.
     """
 

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class KnownAccount(Checked):
-    """Base class of the synchronous and the asynchronous version, with the properties that need no request."""
+    """Base class of `ChainSecuredAccount` and `AsyncChainSecuredAccount`, with the properties that need no request."""
 
     _account: Ownership
 
@@ -55,7 +55,7 @@ class KnownAccount(Checked):
 
     @property
     def on_preview(self) -> Callable[[Preview], object] | None:
-        """Function that the client calls with a preview of every write before the wallet signs it.
+        """Function that the client calls with a preview of every write before the wallet signs the transaction.
 
         If the function returns False, the client cancels the write.
         """
@@ -71,7 +71,7 @@ class KnownAccount(Checked):
 
 
 class ChainSecuredAccount(KnownAccount):
-    """Account that a wallet owns. All its data is on chain, and every change is a transaction that the wallet signs.
+    """Account that a wallet owns. All account data is on chain, and every change is a transaction of the wallet.
 
     ``svc.chain_secured.create``, ``open`` and ``look``, and ``svc.accounts.convert`` return this object.
     """
@@ -131,15 +131,15 @@ class ChainSecuredAccount(KnownAccount):
     def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
         """Transfers the account to another wallet, irreversibly. The account keeps all its contents and its credit.
 
-        Afterwards, this object is read-only. To change the account, open it with the new owner.
+        Afterwards, this object is read-only. To change the account, open the account with the new owner's signer.
 
         Args:
-            to: The new owner, or its address. The contract rejects a wallet that is or was the admin of an account.
+            to: Signer or address of the new owner. The contract rejects a wallet that is or was an account's admin.
             confirm: Must be True. Otherwise, the client does not send anything, and the error lists the consequences.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
-            ChainError: The contract rejected the transfer; docs/service/signatures.md#transfer lists its checks.
+            ChainError: The contract rejected the transfer; docs/service/signatures.md#transfer lists the checks.
         """
         return self._do(account_flows.transfer(self._account, to, confirm=confirm))
 
@@ -163,7 +163,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(permissions(self._account, until_block))
 
     def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Compares the permissions after one block with those after another block, and returns the differences.
+        """Compares the permissions after two blocks, and returns the differences.
 
         Args:
             first: Number of the earlier block.

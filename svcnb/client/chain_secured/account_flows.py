@@ -41,7 +41,7 @@ VALID: Final = bytes.fromhex("1626ba7e")
 
 
 def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
-    """Creates an account that a wallet owns."""
+    """Creates an account that a wallet owns, with one transaction."""
     if not name.strip():
         raise InvalidArgument(
             "the account name is empty", hint='Pass a name: svc.chain_secured.create(owner, "treasury").'
@@ -118,7 +118,7 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
     yield from _require_fresh(chain, owner.address)
     if not confirm:
         raise NotConfirmed(
-            f"this call transfers the account to {owner.address} irreversibly",
+            f"this call requires confirm=True, because it transfers the account to {owner.address} irreversibly",
             consequences=(yield from _conversion(account, admin, owner)),
             hint="To confirm, call svc.accounts.convert(owner, confirm=True).",
         )
@@ -183,7 +183,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
             else ("You passed only an address: make sure that the owner of the address can sign on this chain.",)
         )
         raise NotConfirmed(
-            f"this call transfers the account to {new} irreversibly",
+            f"this call requires confirm=True, because it transfers the account to {new} irreversibly",
             consequences=(
                 f"The account {uint256_hex(account.master_hash)} will belong to {new}, {kind}.",
                 f"{owner.address} can no longer make changes, and only {new} can transfer the account.",
@@ -215,7 +215,7 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
     """Checks that the caller has confirmed the deletion of a mint's record.
 
     Raises:
-        NotConfirmed: ``confirm`` is not True, and the deletion would lose a wallet or a key.
+        NotConfirmed: ``confirm`` is not True, and the record contains the only copy of a wallet's path or of a key.
     """
     if record.stage != "asked" and not confirm:
         what = (
@@ -227,7 +227,8 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
             )
         )
         raise NotConfirmed(
-            f"this call deletes the pending {record.kind} {record.name!r} irreversibly",
+            f"this call requires confirm=True, because it deletes the pending {record.kind} {record.name!r} "
+            f"irreversibly",
             consequences=(what, "The account keeps the entries that are already registered on chain."),
             hint=(
                 f"To finish the operation, call svc.chain_secured.resume({record.id!r}, owner). To delete the record, "

@@ -114,7 +114,8 @@ def _read_balance(envelope: SignedEnvelope) -> Flow[Sent]:
 def _convert(envelope: SignedEnvelope, body: Mapping[str, Any], *, confirm: bool) -> Flow[Sent]:
     if not confirm:
         raise NotConfirmed(
-            f"this call transfers the account of this client's key to {envelope.address} irreversibly",
+            f"this call requires confirm=True, because it transfers the account of this client's key to "
+            f"{envelope.address} irreversibly",
             consequences=(
                 "The account cannot return to API mode, and the account key can no longer make changes.",
                 "If this wallet is lost, the account is lost.",

@@ -51,7 +51,8 @@ def create(
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
     if form not in ("bytes", "text"):
         raise InvalidArgument(
-            f"invalid form {form!r} of the key hash", hint="Pass form='bytes', as in the specification, or form='text'."
+            f"invalid form {form!r}: expected 'bytes' or 'text'",
+            hint="Pass form='bytes', as in the specification, or form='text' if the service requires it.",
         )
     numbers = with_numbers(permissions)
     expiration = yield from _expiration(account, expires_in)
@@ -152,7 +153,7 @@ def update(
 
 
 def update_metadata(account: Ownership, key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
-    """Replaces only the name and the description."""
+    """Replaces only the name and the description of a usage key."""
     old = yield from find(account, key)
     merged = {
         "name": old.name if name is None else name,
@@ -165,7 +166,7 @@ def update_metadata(account: Ownership, key: KeyRef, name: str | None, descripti
 
 
 def delete(account: Ownership, key: KeyRef) -> Flow[Receipt]:
-    """Deletes a key."""
+    """Deletes a usage key with a transaction, and returns the receipt."""
     old = yield from find(account, key)
     return (yield from account.write("removeUsageApiKey", int(old.api_key_hash, 16))).receipt
 
@@ -226,7 +227,7 @@ def _secret(key: KeyRef) -> str:
     text = found.reveal() if isinstance(found, Secret) else found
     if not text or looks_like_hash(text):
         raise InvalidArgument(
-            "the check runs an action with the key, so the check requires the secret of the key",
+            "the check requires the secret of the key, but the passed value does not contain the secret",
             hint="Pass the UsageKey that creation returned, or the key string that you saved.",
         )
     return text.strip()

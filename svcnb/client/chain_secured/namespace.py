@@ -19,8 +19,8 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.chain import Preview
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
-from svcnb.client.renamed import renamed
 from svcnb.client.session import SyncSession
+from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
     from web3.contract import Contract
@@ -33,7 +33,7 @@ Shown = Callable[[Preview], object]
 
 
 class Namespace(Checked):
-    """Base class of the synchronous and the asynchronous version, with the methods that do not send a request."""
+    """Base class of `ChainSecured` and `AsyncChainSecured`, with the methods that do not send a request."""
 
     def __init__(self, chain: ChainAccess) -> None:
         self._chain = chain
@@ -59,7 +59,7 @@ class Namespace(Checked):
             confirm: Must be True if the service has already created the wallet or the key.
 
         Raises:
-            NotConfirmed: ``confirm`` is not True.
+            NotConfirmed: The service has already created the wallet or the key, and ``confirm`` is not True.
             InvalidArgument: There is no such record.
         """
         record = self._record(mint)
@@ -103,8 +103,8 @@ class ChainSecured(Namespace):
                 later change.
             name: Name of the account.
             description: Purpose of the account.
-            on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-                returns False, the client cancels the write.
+            on_preview: Function that the client calls with a preview of every write before the wallet signs the
+                transaction. If the function returns False, the client cancels the write.
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
@@ -121,8 +121,8 @@ class ChainSecured(Namespace):
         Args:
             owner: The admin wallet of the account.
             api_key_hash: The master hash. This argument is required if the chain node does not store these events.
-            on_preview: Function that the client calls with a preview of every write before the wallet signs it. If it
-                returns False, the client cancels the write.
+            on_preview: Function that the client calls with a preview of every write before the wallet signs the
+                transaction. If the function returns False, the client cancels the write.
 
         Raises:
             ChainError: The wallet does not own an account.
@@ -147,8 +147,8 @@ class ChainSecured(Namespace):
 
         Raises:
             InvalidArgument: The string is not a hash of 32 bytes. The methods ``audit``, ``permissions`` and ``diff``
-                of `ChainSecuredAccount` also raise this error for the hash of a usage key. The message then names the
-                account.
+                of `ChainSecuredAccount` also raise this error for the hash of a usage key. The hint then contains the
+                hash of the account key.
             ChainError: There is no account with this hash.
         """
         found = self._do(account_flows.look(self._chain, api_key_hash))
@@ -173,7 +173,7 @@ class ChainSecured(Namespace):
         return self._do(account_flows.resume(account, record))
 
     def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Signs the envelope of a flow with a wallet, for this service's chain and its current time.
+        """Signs the envelope of a flow with a wallet, for the chain and the current time of this service.
 
         The other methods sign automatically. Use this method to inspect the envelope, or to send the envelope yourself.
 
@@ -214,7 +214,7 @@ class ChainSecured(Namespace):
     def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
         """Sends a signed envelope to the endpoint of its flow. The method does not register anything on chain.
 
-        A new wallet or key is not part of any account until a transaction registers it on chain.
+        A new wallet or key is not part of any account until a transaction registers the object on chain.
         ``mine.wallets.create`` and ``mine.usage_keys.create`` perform both steps.
 
         Args:
@@ -222,8 +222,8 @@ class ChainSecured(Namespace):
             confirm: Must be True for ``ConvertAccount``, which is irreversible.
 
         Raises:
-            NotConfirmed: ``confirm`` is not True.
-            BadRequest: The service rejected the envelope. `check` shows the condition that the envelope violates.
+            NotConfirmed: The flow is ``ConvertAccount``, and ``confirm`` is not True.
+            BadRequest: The service rejected the envelope. `check` shows the rule that the envelope violates.
         """
         return self._do(envelope_flows.send(envelope, confirm=confirm))
 
@@ -235,7 +235,7 @@ class ChainSecured(Namespace):
         return self._do(self._chain.missing())
 
     def contract(self, owner: AnySigner | None = None) -> Contract:
-        """Returns the service's AccountConfig contract as a web3 object, connected to a node of its chain.
+        """Returns the service's AccountConfig contract as a web3 object, connected to a node of the service's chain.
 
         Call views with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
         The node's address is ``rpc_url``, or the address that the service reports.

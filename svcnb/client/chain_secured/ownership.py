@@ -58,7 +58,7 @@ class Ownership:
     def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
         """Reads all pages of a list.
 
-        A page that is shorter than the page size is the last one (docs/service/http.md#paging).
+        A page that is shorter than the page size is the last page (docs/service/http.md#paging).
         """
         found: list[Any] = []
         seen: set[str] = set()

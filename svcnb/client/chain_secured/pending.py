@@ -4,8 +4,8 @@ A mint is the creation of a wallet or a usage key in two steps. First, the servi
 registers the object on chain. Between these steps, only the record contains the data. The store therefore writes the
 record to disk before the first request, and again when the response has arrived. Each record is a separate file that
 only its owner can read. The store encrypts the file with a key in another folder. A copied folder, a search index or a
-shared screen therefore does not show its contents. A program of the same user that can read both folders can decrypt
-the records. Only a password could prevent this.
+shared screen therefore does not show the contents. A program of the same user that can read both folders can decrypt
+the records. Only a password can prevent such access.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class PendingMint(Model):
 
 
 class PendingFolder:
-    """Store of records.
+    """Store of the records of unfinished mints.
 
     Args:
         folder: Folder of the records. None selects the first of these that is set: ``$SVCNB_PENDING``,
@@ -152,8 +152,8 @@ class PendingFolder:
             raise ConfigError(
                 f"the record of this mint cannot be stored in {self.folder}: {error.strerror or error}",
                 hint=(
-                    f"Make the folder writable, or choose another folder: {_FOLDER}. Without a record, a crash "
-                    "between creation and registration loses the key."
+                    f"Make the folder writable, or set {_FOLDER} to the path of another folder. Without a record, a "
+                    "crash between creation and registration loses the key."
                 ),
             ) from error
 
@@ -185,7 +185,7 @@ class PendingFolder:
         return record
 
     def delete(self, record: PendingMint) -> None:
-        """Deletes a record."""
+        """Deletes a record, and the copies of its earlier versions."""
         path = self._path(record.id)
         # Copies of earlier versions of the record contain the same secret, so they are deleted as well.
         for file in (path, *(copy_path(path, number) for number in range(SCHEMA.current))):
@@ -200,7 +200,7 @@ class PendingFolder:
         return self.folder / f"{identity}.pending"
 
     def _read(self, path: Path) -> PendingMint | None:
-        """Returns a record, or None if it no longer exists, for example because another process completed the mint."""
+        """Returns a record, or None if another process has completed the mint or deleted the record."""
         try:
             _require_private(path)
             sealed = read_file(path)
@@ -215,7 +215,7 @@ class PendingFolder:
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:
-            raise ConfigError(str(error), hint="Finish this mint with that version.") from None
+            raise ConfigError(str(error), hint="Finish the mint with the version of svcnb in the message.") from None
         except (OSError, ValueError) as error:
             raise self._unreadable(path, error) from None
 

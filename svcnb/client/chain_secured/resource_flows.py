@@ -41,7 +41,7 @@ def create_wallet(account: Ownership, name: str, description: str) -> Flow[Walle
 
 
 def wallets(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[Wallet]]:
-    """Reads all wallets of the account, or those that a group permits."""
+    """Reads all wallets of the account, or the wallets that a group permits."""
     if group is None:
         entries = yield from account.every("listPkps", block=block)
     else:
@@ -57,12 +57,12 @@ def wallets(account: Ownership, group: GroupRef | None, block: int | None = None
 
 
 def remove_wallet(account: Ownership, wallet: WalletRef) -> Flow[Receipt]:
-    """Deletes a wallet's registration."""
+    """Deletes a wallet's registration with a transaction, and returns the receipt."""
     return (yield from account.write("removeWalletDerivation", one_wallet_address(wallet, "mine"))).receipt
 
 
 def get_wallet(account: Ownership, wallet: WalletRef) -> Flow[Wallet]:
-    """Reads one wallet."""
+    """Reads one wallet of the account."""
     address = one_wallet_address(wallet, "mine")
     for item in (yield from wallets(account, None)):
         if item.wallet_address.lower() == address:
@@ -93,7 +93,7 @@ def create_group(
 
 
 def groups(account: Ownership, block: int | None = None) -> Flow[Listing[Group]]:
-    """Reads all groups."""
+    """Reads all groups of the account."""
     entries = yield from account.every("listGroups", block=block)
     return Listing(
         [Group(id=number, name=name, description=text) for number, name, text in entries], of="groups", kind=Group
@@ -101,7 +101,7 @@ def groups(account: Ownership, block: int | None = None) -> Flow[Listing[Group]]
 
 
 def get_group(account: Ownership, group: GroupRef) -> Flow[Group]:
-    """Reads one group."""
+    """Reads one group of the account."""
     number = group_id(group)
     for item in (yield from groups(account)):
         if item.id == number:
@@ -152,12 +152,12 @@ def update_group(
 
 
 def remove_group(account: Ownership, group: GroupRef) -> Flow[Receipt]:
-    """Deletes a group."""
+    """Deletes a group with a transaction, and returns the receipt."""
     return (yield from account.write("removeGroup", group_id(group))).receipt
 
 
 def contents(account: Ownership, group: GroupRef, block: int | None = None) -> Flow[GroupContents]:
-    """Reads the contents of a group."""
+    """Reads the actions and the wallets that a group permits."""
     number = group_id(group)
     permitted = yield from wallets(account, number, block)
     return GroupContents(
@@ -166,22 +166,22 @@ def contents(account: Ownership, group: GroupRef, block: int | None = None) -> F
 
 
 def add_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[Receipt]:
-    """Permits an action in a group."""
+    """Permits an action in a group with a transaction, and returns the receipt."""
     return (yield from account.write("addActionToGroup", group_id(group), int(action_hash(action), 16))).receipt
 
 
 def remove_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[Receipt]:
-    """Removes an action from a group."""
+    """Removes an action from a group with a transaction, and returns the receipt."""
     return (yield from account.write("removeActionFromGroup", group_id(group), int(action_hash(action), 16))).receipt
 
 
 def add_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[Receipt]:
-    """Permits a wallet in a group."""
+    """Permits a wallet in a group with a transaction, and returns the receipt."""
     return (yield from account.write("addPkpToGroup", group_id(group), wallet_address(wallet))).receipt
 
 
 def withdraw_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[Receipt]:
-    """Removes a wallet from a group."""
+    """Removes a wallet from a group with a transaction, and returns the receipt."""
     return (yield from account.write("removePkpFromGroup", group_id(group), wallet_address(wallet))).receipt
 
 
@@ -252,12 +252,12 @@ def update_action(
 
 
 def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
-    """Deletes an action and removes it from every group."""
+    """Deletes an action's registration and removes the action from every group of the account."""
     return (yield from account.write("removeAction", int(one_action_hash(action, "mine"), 16))).receipt
 
 
 def actions_of(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[RegisteredAction]]:
-    """Reads all actions of the account, or those that a group permits."""
+    """Reads all actions of the account, or the actions that a group permits."""
     if group is None:
         entries = yield from account.every("listActions", block=block)
     else:

@@ -2,8 +2,8 @@
 
 For every change, the client runs a simulation, calls `ChainSecuredAccount.on_preview`, requests the owner's signature,
 and sends the transaction. Then the client waits for the receipt. A change costs gas, but no credit. If the contract
-would reject a change, the client raises `svcnb.ChainError` with the contract's name for the error, and does not send
-the transaction.
+rejects the simulated change, the client raises `svcnb.ChainError` with the name of the contract's error, and does not
+send the transaction.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import ActionRef, GroupRef, KeyRef, WalletRef
-from svcnb.client.renamed import renamed
 from svcnb.client.session import SyncSession
+from svcnb.renamed import renamed
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class OnChainWallets(OnChainResource):
         return self._do(flows.create_wallet(self._account, name, description))
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those that a group permits. The zero address means every wallet."""
+        """Returns all wallets of the account, or the wallets of a group. The zero address means every wallet."""
         return self._do(flows.wallets(self._account, group))
 
     def delete(self, wallet: WalletRef) -> Receipt:
@@ -126,15 +126,15 @@ class OnChainUsageKeys(OnChainResource):
             form: Form of the key that determines the on-chain hash: ``bytes`` for its 32 bytes, as in the
                 specification, or ``text``, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
-                small action. The check costs one cent if the key can execute in all groups. Otherwise, it is free.
+                small action. The check is free, unless the key can execute in all groups (one cent).
 
         Returns:
             The key with its secret. The service never shows the secret again.
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            ChainError: The contract rejected the change, the owner cannot pay the gas, or the service does not find the
-                key (``NotResolved``). The local record keeps the key.
+            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record then keeps
+                the key. Or the service did not find the key (``NotResolved``). The secret of the key is then lost.
         """
         return self._do(
             key_flows.create(
@@ -157,7 +157,7 @@ class OnChainUsageKeys(OnChainResource):
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
         """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
 
-        The check costs one cent if the key can execute in all groups. Otherwise, it is free.
+        The check is free, unless the key can execute in all groups. The check then costs one cent.
 
         Args:
             key: The key that `create` returned, or its text.
@@ -191,10 +191,10 @@ class OnChainUsageKeys(OnChainResource):
             key: The key, its text, or its hash from a listing.
             name: The new name.
             description: The new description.
-            execute_in_groups: The complete new list.
-            manage_ipfs_ids_in_groups: The complete new list.
-            add_pkp_to_groups: The complete new list.
-            remove_pkp_from_groups: The complete new list.
+            execute_in_groups: Complete new list of groups; see `create`.
+            manage_ipfs_ids_in_groups: Complete new list of groups.
+            add_pkp_to_groups: Complete new list of groups.
+            remove_pkp_from_groups: Complete new list of groups.
             can_create_groups: The new flag.
             can_delete_groups: The new flag.
             can_create_pkps: The new flag.
@@ -383,11 +383,11 @@ class OnChainActions(OnChainResource):
         return self._do(flows.update_action(self._account, action, name, description))
 
     def delete(self, action: ActionRef) -> Receipt:
-        """Deletes an action's registration and removes it from every group of the account."""
+        """Deletes an action's registration and removes the action from every group of the account."""
         return self._do(flows.delete(self._account, action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those that a group permits. The zero hash means every action."""
+        """Returns all actions of the account, or the actions of a group. The zero hash means every action."""
         return self._do(flows.actions_of(self._account, group))
 
     def get(self, action: ActionRef) -> RegisteredAction:

@@ -39,7 +39,7 @@ class WalletAuth:
             self._keep((yield from signed(self._writer, Purpose.BILLING_AUTH)))
 
     def headers(self) -> Mapping[str, str]:
-        """Returns the header as a mapping of its name to its value.
+        """Returns a mapping with the name and the value of the header.
 
         The method renews an old signature, because a signature can expire during a payment of several minutes.
         """

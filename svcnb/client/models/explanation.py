@@ -56,7 +56,7 @@ class GroupLink(Model):
     """Whether the group permits the action."""
 
     wallet: bool | None = None
-    """Whether the group permits the wallet. None if no wallet was given."""
+    """Whether the group permits the wallet. None if the caller passed no wallet."""
 
     by_wildcard: tuple[Literal["key", "action", "wallet"], ...] = ()
     """Links that exist only because of a wildcard entry."""
@@ -99,7 +99,7 @@ class Explanation(Model):
     """Links between a key, an action and a wallet, with the missing link and the calls that add this link."""
 
     allowed: bool
-    """True if the service permits the run, and the use of the wallet if one was given."""
+    """True if the service permits the run, and the use of the wallet if the caller passed a wallet."""
 
     missing: Missing = ""
     """Code of the missing link or other cause, for programs. Empty if ``allowed`` is True."""
@@ -117,7 +117,7 @@ class Explanation(Model):
     """The rejected management call. Empty for the explanation of an execution."""
 
     wallet: str | None = None
-    """Address of the wallet, or None if no wallet was given."""
+    """Address of the wallet, or None if the caller passed no wallet."""
 
     every_group: bool = False
     """True if the key can execute in every group, because the key has the wildcard or is the account key."""

@@ -57,10 +57,10 @@ class Health(Model):
     """True if the node responded with status 200: the action runtime is reachable, and the CPU is not overloaded."""
 
     cpu_available: bool | None = None
-    """Whether the node has free CPU time. None if the node does not report it."""
+    """Whether the node has free CPU time. None if the node does not report this value."""
 
     billing_keys_present: bool | None = None
-    """Whether the node is configured for payments. None if the node does not report it."""
+    """Whether the node is configured for payments. None if the node does not report this value."""
 
 
 class Limits(Model):
@@ -88,10 +88,11 @@ class Limits(Model):
     """Maximum number of key operations."""
 
     max_retries: int = Field(default=0)
-    """Maximum number of attempts to reach the action runtime. 0 if the service does not report it."""
+    """Maximum number of attempts to reach the action runtime. 0 if the service does not report this value."""
 
     async_timeout_ms: int = Field(default=0)
-    """Maximum duration of an asynchronous run, in milliseconds. 0 if the service does not report it."""
+    """Maximum duration of an asynchronous run, in milliseconds. 0 if the service does not report this value."""
 
     client_timeout_ms_buffer: int = Field(default=0)
-    """Time that a client waits in addition to ``timeout_ms``, in milliseconds. 0 if the service does not report it."""
+    """Time that a client waits in addition to ``timeout_ms``, in milliseconds. 0 if the service does not report this
+    value."""

@@ -98,9 +98,9 @@ class Outcome(Model):
 
     @property
     def transient(self) -> bool:
-        """Whether the same run can succeed later.
+        """Whether a repetition of the run can succeed.
 
-        This is the case if the cause of the error is overload, the key, a permission, the credit or a lost worker.
+        True if the cause of the error is overload, the key, a permission, the credit or a lost worker.
         """
         return self.error_type in _TRANSIENT
 

@@ -66,7 +66,7 @@ class Run(Model):
         return self
 
     def trace(self) -> Trace:
-        """Returns the timeline of this run, read from the emulator that ran it.
+        """Returns the timeline of this run, read from the emulator that executed the run.
 
         Raises:
             TraceUnavailable: The service is not an emulator, or has deleted the timeline.

@@ -20,7 +20,7 @@ _COLOURS: Final = {
 
 
 class TraceEvent(Model):
-    """Event of a run."""
+    """Event of a run, for example a key operation, an outbound request or a console line."""
 
     at_ms: float
     """Milliseconds since the start of the run."""
@@ -29,7 +29,8 @@ class TraceEvent(Model):
     """``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
 
     memory_bytes: int | None = None
-    """Memory of the run in bytes, without the memory of the idle isolate. None if the machine does not report it."""
+    """Memory of the run in bytes, without the memory of the idle isolate. None if the machine does not report this
+    value."""
 
     took_ms: float | None = None
     """Time that the action waited for the service, in milliseconds. For ``start``, the time in the queue."""

@@ -70,7 +70,8 @@ class UsageKey(Model):
     expiration: int | None = None
     """Time in Unix seconds after which the key can no longer run actions. 0 means that the key never expires.
 
-    None means that the expiration is unknown. In API mode, the results of ``create`` and ``update`` do not contain it.
+    None means that the expiration is unknown. In API mode, the results of ``create`` and ``update`` do not contain this
+    value.
     """
 
     usage_api_key: Secret | None = None
@@ -95,7 +96,7 @@ class UsageKey(Model):
 
     @property
     def execute_only(self) -> bool:
-        """True if the key can run actions but cannot change anything. Such a key is safe to share."""
+        """True if the key can run actions but cannot change the account. Runs with the key still spend the credit."""
         flags = (self.can_create_groups, self.can_delete_groups, self.can_create_pkps)
         lists = (self.manage_ipfs_ids_in_groups, self.add_pkp_to_groups, self.remove_pkp_from_groups)
         return bool(self.execute_in_groups) and not any(flags) and not any(lists)

@@ -1,4 +1,4 @@
-"""Flows of `svc.accounts`: creation of an account, and a check of whether the key belongs to an account."""
+"""Flows of `svc.accounts`: creation of an account, and a check of whether the key belongs to an account in API mode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svcnb.client.references import is_name
 
 
 def create(name: str, description: str, email: str | None) -> Flow[Account]:
-    """Creates an account."""
+    """Creates an account in API mode, and returns the account with its key."""
     if not is_name(name):
         raise InvalidArgument("the account name is empty", hint='Pass a name: svc.accounts.create("treasury").')
     body: dict[str, Any] = {"account_name": name, "account_description": description}
@@ -35,7 +35,7 @@ def create(name: str, description: str, email: str | None) -> Flow[Account]:
 
 
 def exists() -> Flow[bool]:
-    """Checks whether the key belongs to an account."""
+    """Checks whether the key belongs to an account in API mode."""
     return ask(Call("GET", "/account_exists", lambda body, _: _boolean(body), timeout_class="read"))
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Accounts(Resource):
-    """Methods that create an account, and check whether the client's key belongs to an account."""
+    """Methods that create an account, check the client's key, and convert an account to ChainSecured."""
 
     def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
         """Creates an account in API mode, and returns its account key. The service never shows the key again.

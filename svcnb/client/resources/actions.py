@@ -18,7 +18,7 @@ from svcnb.protocol.hashes import hashed_cid
 
 
 def register(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
-    """Registers an action."""
+    """Registers an action under a name, or replaces its existing name."""
     cid = raw_cid(action)
     if isinstance(action, Action):
         name = action.name if name is None else name
@@ -51,7 +51,7 @@ def update(action: ActionRef, name: str | None, description: str | None) -> Flow
 
 
 def delete(action: ActionRef) -> Flow[None]:
-    """Deletes an action's registration."""
+    """Deletes an action's registration and removes the action from every group of the account."""
     return ask(
         Call(
             "POST",
@@ -88,7 +88,7 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
-    """Reads all actions."""
+    """Reads all actions of the account, or the actions that a group permits."""
     return every(lambda number: page(number, group=group), "actions", RegisteredAction)
 
 
@@ -144,7 +144,9 @@ class Actions(Resource):
         return self._do(update(action, name, description))
 
     def delete(self, action: ActionRef) -> None:
-        """Deletes an action's registration and removes it from every group of the account. This call costs one cent.
+        """Deletes an action's registration and removes the action from every group of the account.
+
+        This call costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.

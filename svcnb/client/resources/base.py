@@ -1,4 +1,4 @@
-"""Base classes of all resources. Each resource has the client's session, which runs its flows."""
+"""Base classes of all resources. Each resource has the client's session, which runs the flows of the resource."""
 
 from __future__ import annotations
 

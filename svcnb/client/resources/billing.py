@@ -33,7 +33,7 @@ def balance() -> Flow[Balance]:
 
 
 def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
-    """Starts a payment."""
+    """Starts a payment, and returns the payment with the status ``waiting``."""
     if isinstance(amount_cents, bool) or not isinstance(amount_cents, int):
         raise InvalidArgument(
             f"invalid amount {amount_cents!r}: expected an integer number of cents", hint="Pass 500 for 5 dollars."
@@ -44,7 +44,10 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
             hint=f"Pay at least the minimum: svc.billing.top_up({MIN_PAYMENT_CENTS}).",
         )
     if method not in ("card", "crypto"):
-        raise InvalidArgument(f"invalid payment method {method!r}", hint="Use 'card' or 'crypto'.")
+        raise InvalidArgument(
+            f"invalid payment method {method!r}: expected 'card' or 'crypto'",
+            hint="Omit method to pay by card, or pass method='crypto'.",
+        )
     key = yield from publishable_key()
 
     def parse(body: Any, _answer: Answer) -> Payment:
@@ -201,7 +204,7 @@ class Billing(Resource):
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method. The service only stores it with the payment.
+            method: Payment method. The service only stores the method with the payment.
         """
         return self._do(create_payment_intent(amount_cents, method))
 

@@ -86,7 +86,7 @@ def update(
 
 
 def delete(group: GroupRef) -> Flow[None]:
-    """Deletes a group."""
+    """Deletes a group, so that keys can no longer execute in the group."""
     number = group_id(group)
     return ask(
         Call(
@@ -108,12 +108,12 @@ def page(number: int, size: int = PAGE_SIZE) -> Call[list[Group]]:
 
 
 def listing() -> Flow[Listing[Group]]:
-    """Reads all groups."""
+    """Reads all groups of the account."""
     return every(page, "groups", Group)
 
 
 def get(group: GroupRef) -> Flow[Group]:
-    """Reads one group."""
+    """Reads one group of the account."""
     number = group_id(group)
     return find(
         page, lambda item: item.id == number, absent(f"group {number}", "To list the groups, call svc.groups.list().")
@@ -121,7 +121,7 @@ def get(group: GroupRef) -> Flow[Group]:
 
 
 def contents(group: GroupRef) -> Flow[GroupContents]:
-    """Reads the contents of a group."""
+    """Reads the actions and the wallets that a group permits."""
     number = group_id(group)
     actions = yield from action_calls.listing(number)
     wallets = yield from wallet_calls.listing(number)
@@ -129,7 +129,7 @@ def contents(group: GroupRef) -> Flow[GroupContents]:
 
 
 def add_action(group: GroupRef, action: ActionRef) -> Flow[None]:
-    """Permits an action in a group. Permitting it again has no effect."""
+    """Permits an action in a group. Permitting the action again has no effect."""
     return _membership("/add_action_to_group", group, {"action_ipfs_cid": raw_cid(action)}, repeatable=True)
 
 
@@ -139,7 +139,7 @@ def remove_action(group: GroupRef, action: ActionRef) -> Flow[None]:
 
 
 def add_wallet(group: GroupRef, wallet: WalletRef) -> Flow[None]:
-    """Permits a wallet in a group. Permitting it again has no effect."""
+    """Permits a wallet in a group. Permitting the wallet again has no effect."""
     return _membership("/add_pkp_to_group", group, {"pkp_id": wallet_address(wallet)}, repeatable=True)
 
 
@@ -207,7 +207,8 @@ def _hashes_of_actions(number: int, kept: Sequence[RegisteredAction]) -> list[st
     hashes = [item.hashed_cid for item in kept if item.hashed_cid is not None]
     if len(hashes) < len(kept):
         raise InvalidArgument(
-            f"group {number} permits actions whose hashes the service does not return, so an update removes them",
+            f"group {number} permits actions whose hashes the service does not return; an update replaces all entries, "
+            "so the client cannot keep these actions",
             hint="First register those actions with svc.actions.register, or pass the complete list: "
             "update(actions=[...]).",
         )
@@ -220,7 +221,7 @@ def _too_many(number: int, seen: int, what: str) -> InvalidArgument:
     return InvalidArgument(
         (
             f"group {number} permits {seen} {what}; an update replaces all entries and accepts at most "
-            f"{MAX_GROUP_ENTRIES}, so this update removes entries"
+            f"{MAX_GROUP_ENTRIES}, so the client cannot keep all of them"
         ),
         hint=(
             f"Pass the complete list, update({what}=[...]), or change single entries with the add_... and remove_... "

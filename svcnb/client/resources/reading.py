@@ -22,8 +22,8 @@ class Pages(Generic[M]):
     The flow stops after a page that is not full or has no new entry.
 
     For a list that is shorter than one page, the service returns the whole list for every page number. After the
-    deletion of an entry, the service moves the last entry to its position. Therefore, neither an empty page nor the
-    position of an entry is reliable (docs/service/http.md#paging).
+    deletion of an entry, the service moves the last entry to the free position. Therefore, neither an empty page nor
+    the position of an entry is reliable (docs/service/http.md#paging).
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ def every(page: Callable[[int], Call[list[M]]], of: str, kind: type[M]) -> Flow[
 
 
 def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], missing: NotFound) -> Flow[M]:
-    """Reads a list page by page until it finds the entry.
+    """Reads a list page by page, and returns the first entry for which ``wanted`` returns True.
 
     Raises:
         NotFound: The list does not contain the entry. The parameter ``missing`` is the error.

@@ -1,4 +1,4 @@
-"""Flows of `TriggersClient`, which both clients use."""
+"""Flows that `TriggersClient` and `AsyncTriggersClient` share."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ServiceAccess:
     def call(
         self, method: Any, path: str, parse: Callable[[Any, Answer], T], body: object = None, **more: Any
     ) -> Call[T]:
-        """Returns a call to the service."""
+        """Returns a call to the triggers service, with the token in a header."""
         headers = {"Authorization": f"Bearer {self.token.reveal()}"}
         return Call(method, path, parse, body, base=self.url, key=False, headers=headers, **more)
 
@@ -117,13 +117,13 @@ def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
 
 
 def tokens(access: ServiceAccess) -> Flow[Listing[TriggerToken]]:
-    """Reads the user's tokens."""
+    """Reads the user's tokens, newest first, without their secrets."""
     items = yield from ask(access.call("GET", "/api/tokens", models(TriggerToken), timeout_class="read"))
     return Listing(items, of="tokens", kind=TriggerToken)
 
 
 def revoke(access: ServiceAccess, token: TriggerToken | str | None) -> Flow[None]:
-    """Revokes one token, or all tokens."""
+    """Revokes one token permanently, or all of the user's tokens if ``token`` is None."""
     path = "/api/tokens" if token is None else f"/api/tokens/{_id(token)}"
     return ask(access.call("DELETE", path, nothing, repeatable=True))
 
@@ -132,7 +132,7 @@ def revoke(access: ServiceAccess, token: TriggerToken | str | None) -> Flow[None
 
 
 def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Flow[Trigger]:
-    """Creates a trigger."""
+    """Creates a trigger of any kind."""
     body = body_of(action, usage_key, kind, **members)
     return ask(
         access.call(
@@ -146,7 +146,7 @@ def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: st
 
 
 def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> dict[str, Any]:
-    """Checks the fields of a new trigger before the client sends a request.
+    """Checks the fields of a new trigger, and returns the body of the request.
 
     Raises:
         InvalidArgument: A field is invalid.
@@ -175,7 +175,7 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
 
 
 def listing(access: ServiceAccess) -> Flow[Listing[Trigger]]:
-    """Reads all triggers."""
+    """Reads all triggers of the user, newest first."""
     items = yield from ask(access.call("GET", "/api/triggers", models(Trigger), timeout_class="read"))
     return Listing(items, of="triggers", kind=Trigger)
 
@@ -186,7 +186,7 @@ def get(access: ServiceAccess, trigger: Trigger | str) -> Flow[Trigger]:
 
 
 def update(access: ServiceAccess, trigger: Trigger | str, **changes: Any) -> Flow[Trigger]:
-    """Changes a trigger. Values of None stay unchanged."""
+    """Changes a trigger. Fields whose new value is None stay unchanged."""
     body = {name: value for name, value in changes.items() if value is not None}
     if (action := body.pop("action", None)) is not None:
         source, _ = source_or_cid(action)
@@ -293,7 +293,7 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
 def fire(
     config: Config, url: str, trigger: Trigger | str, body: object, headers: Mapping[str, str] | None
 ) -> Flow[Accepted]:
-    """Sends a POST request to a webhook as an external sender would, without a token. The bytes stay unchanged."""
+    """Sends a POST request to a webhook, without a token, as an external sender does."""
     content, content_type = _content(body)
     sent = {"Accept": "application/json", "Content-Type": content_type} | dict(headers or {})
     address = f"{url}/webhook/{_id(trigger)}"
@@ -332,7 +332,7 @@ def _key_text(key: object) -> str:
     text = value.reveal() if isinstance(value, Secret) else value
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument(
-            "a trigger requires a usage key with its secret",
+            f"a trigger requires a usage key with its secret, got {type(key).__name__} without a secret",
             hint=(
                 "Pass the object that svc.usage_keys.create returned, or call triggers.create_for(svc, ...), "
                 "which creates a key."
@@ -358,6 +358,6 @@ def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
         raise ConfigError(
             f"invalid triggers token of {len(text)} characters: expected {MIN_TRIGGERS_TOKEN} to {MAX_TRIGGERS_TOKEN} "
             "printable ASCII characters without spaces",
-            hint="Omit the token to create a new one, which a user then approves.",
+            hint="Omit the token. The client then creates a new token, which a user must approve.",
         )
     return ServiceAccess(url, secret)

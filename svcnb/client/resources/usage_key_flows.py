@@ -24,11 +24,11 @@ _NOTHING: Final[dict[str, Any]] = {
     "can_delete_groups": False,
     "can_create_pkps": False,
 }
-"""Members of the request for a key without permissions. The live service requires all of them."""
+"""Members of the request for a key without permissions. The live service requires all members."""
 
 
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
-    """Creates a usage key."""
+    """Creates a usage key, and returns the key with its secret."""
     if not is_name(name):
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: svc.usage_keys.create("runner", ...).')
     body: dict[str, Any] = {"name": name, "description": description} | _NOTHING | with_numbers(permissions)
@@ -77,7 +77,7 @@ def update_metadata(key: KeyRef, name: str | None, description: str | None) -> F
 
 
 def delete(key: KeyRef) -> Flow[None]:
-    """Deletes a key."""
+    """Deletes a usage key permanently. Calls with the key then fail with 401."""
     return ask(
         Call(
             "POST",
@@ -96,12 +96,12 @@ def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
 
 
 def listing() -> Flow[Listing[UsageKey]]:
-    """Reads all usage keys."""
+    """Reads all usage keys of the account, without their secrets."""
     return every(page, "usage keys", UsageKey)
 
 
 def get(key: KeyRef) -> Flow[UsageKey]:
-    """Reads one usage key."""
+    """Reads one usage key of the account, without its secret."""
     hashed = key_hash(key)
     if isinstance(key, UsageKey) or looks_like_hash(key_reference(key)):
         what = f"usage key with the hash {hashed}"

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import GroupRef, KeyRef
-from svcnb.client.renamed import renamed
 from svcnb.client.resources import usage_key_flows
 from svcnb.client.resources.base import Resource
+from svcnb.renamed import renamed
 
 Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 
@@ -18,7 +18,7 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 class UsageKeys(Resource):
     """Usage keys: API keys with restricted permissions.
 
-    Share a key only if its only permission is to execute in the groups that it needs.
+    Share a key only if its only permission is to execute in the groups that the recipient needs.
 
     In every list of groups, ``svcnb.everything`` (0) means all groups.
     """
@@ -36,7 +36,7 @@ class UsageKeys(Resource):
         can_delete_groups: bool = False,
         can_create_pkps: bool = False,
     ) -> UsageKey:
-        """Creates a usage key, and returns it with its secret. This call costs one cent.
+        """Creates a usage key, and returns the key with its secret. This call costs one cent.
 
         The service never shows the secret again. The client does not retry a request that may have arrived. A new key
         takes effect after a few seconds. ``run(..., until_effective=60)`` waits until then.
@@ -113,10 +113,10 @@ class UsageKeys(Resource):
             key: The key, its text, or its hash from a listing.
             name: The new name.
             description: The new description.
-            execute_in_groups: The complete new list.
-            manage_ipfs_ids_in_groups: The complete new list.
-            add_pkp_to_groups: The complete new list.
-            remove_pkp_from_groups: The complete new list.
+            execute_in_groups: Complete new list of groups; see `create`.
+            manage_ipfs_ids_in_groups: Complete new list of groups.
+            add_pkp_to_groups: Complete new list of groups.
+            remove_pkp_from_groups: Complete new list of groups.
             can_create_groups: The new flag.
             can_delete_groups: The new flag.
             can_create_pkps: The new flag.

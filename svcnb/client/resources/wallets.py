@@ -13,7 +13,7 @@ from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model
 
 
 def create() -> Flow[Wallet]:
-    """Creates a wallet."""
+    """Creates a wallet, and registers the wallet in the account."""
     return ask(
         Call(
             "POST",
@@ -35,19 +35,19 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:
-    """Reads all wallets."""
+    """Reads all wallets of the account, or the wallets that a group permits."""
     return every(lambda number: page(number, group=group), "wallets", Wallet)
 
 
 def get(wallet: WalletRef) -> Flow[Wallet]:
-    """Reads one wallet."""
+    """Reads one wallet of the account."""
     address = one_wallet_address(wallet)
     missing = absent(f"wallet {address}", "To list the wallets, call svc.wallets.list().")
     return find(page, lambda item: item.wallet_address.lower() == address, missing)
 
 
 class Wallets(Resource):
-    """Wallets of the account. Only actions with permission to use a wallet receive its key."""
+    """Wallets of the account. Only actions with permission to use a wallet receive the wallet's private key."""
 
     def create(self) -> Wallet:
         """Creates a wallet, and registers it in the account. This call costs one cent.

@@ -23,7 +23,7 @@ class SignedEnvelope:
     """Typed data with the signature of a wallet.
 
     An envelope has no nonce. Anyone who has the envelope can use it repeatedly while it is valid: from 300 seconds
-    before ``issued_at`` to 300 seconds after it.
+    before ``issued_at`` to 300 seconds after ``issued_at``.
 
     Attributes:
         typed_data: The envelope.
@@ -35,7 +35,7 @@ class SignedEnvelope:
 
     @property
     def flow(self) -> Flow:
-        """Flow of the envelope, which determines the endpoints that accept it."""
+        """Flow of the envelope, which determines the endpoints that accept the envelope."""
         return Flow(self.typed_data["primaryType"])
 
     @property

@@ -63,7 +63,7 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_account(cls, account: LocalAccount) -> LocalSigner:
-        """Creates a signer from an account of eth-account. Methods that take a signer also accept the account itself.
+        """Creates a signer from an account of eth-account. Methods that need a signer also accept the account.
 
         Args:
             account: The result of ``eth_account.Account.from_key``, ``create`` or ``from_mnemonic``.
@@ -232,7 +232,7 @@ class LocalSigner(Signer):
             signed = _account().sign_transaction(transaction, self._key.reveal())
         except (TypeError, ValueError) as error:
             raise SigningError(
-                f"the transaction cannot be signed: {error}", hint="Correct the fields that the message names."
+                f"the transaction cannot be signed: {error}", hint="Correct the fields in the message."
             ) from None
         return "0x" + bytes(signed.raw_transaction).hex()
 

@@ -36,7 +36,7 @@ _ARRAY: Final = re.compile(r"(.+)\[([0-9]{0,9})\]\Z", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?[0-9]{1,78}\Z|0[xX][0-9a-fA-F]{1,64}\Z")
 _PREFIX: Final = b"\x19\x01"
 _SHAPE: Final = "Pass typed data with the members types, primaryType, domain and message (EIP-712)."
-_UNDEFINED: Final = "Add the type to types, or use a type that types defines or that EIP-712 contains, such as uint256."
+_UNDEFINED: Final = "Define the type in types, or use a type of EIP-712, such as uint256."
 
 
 def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
@@ -129,14 +129,14 @@ def _require_domain(fields: list[dict[str, str]], domain: object) -> None:
     if given != [item for item in DOMAIN.items() if item[0] in names]:
         listed = ", ".join(f"{kind} {name}" for name, kind in DOMAIN.items())
         raise MalformedValue(
-            f"EIP712Domain has the fields {shown(given)}, which EIP-712 does not allow in this form or order",
+            f"EIP712Domain has the fields {shown(given)}, whose names, types or order EIP-712 does not allow",
             hint=f"Use only these fields, in this order: {listed}.",
         )
     extra = [name for name in domain if name not in names] if isinstance(domain, dict) else []
     if extra:
         raise MalformedValue(
             f"domain has the member {shown(extra[0])}, which the signature does not cover",
-            hint="Add the field to types.EIP712Domain, or delete the member from domain.",
+            hint="Add the member to types.EIP712Domain, or delete the member from domain.",
         )
 
 
@@ -209,7 +209,7 @@ def _atom(kind: str, value: Any, where: str) -> Any:
         return data
     if found := _INTEGER.match(kind):
         return _integer(kind, int(found[2] or 256), value, where, signed=not found[1])
-    raise MalformedValue(f"{where} has the type {shown(kind)}, but types does not define this type", hint=_UNDEFINED)
+    raise _undefined(kind, where)
 
 
 def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> int:
@@ -217,9 +217,11 @@ def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> i
         value = int(value, 16 if value[:2].lower() == "0x" else 10)
     if isinstance(value, bool) or not isinstance(value, int):
         raise _unfit(where, value, kind, "an integer, or the integer as a decimal or 0x string")
+    if bits % 8 or not 8 <= bits <= 256:  # noqa: PLR2004 - the widths of EIP-712
+        raise _undefined(kind, where)
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    if bits % 8 or not 8 <= bits <= 256 or not low <= value <= high:  # noqa: PLR2004 - the widths of EIP-712
-        raise _unfit(where, value, kind, f"between {low} and {high}")
+    if not low <= value <= high:
+        raise _unfit(where, value, kind, f"a number between {low} and {high}")
     return int(value)
 
 
@@ -237,6 +239,10 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _undefined(kind: str, where: str) -> MalformedValue:
+    return MalformedValue(f"{where} has the type {shown(kind)}, but types does not define this type", hint=_UNDEFINED)
 
 
 def _unfit(where: str, value: object, kind: str, allowed: str) -> MalformedValue:

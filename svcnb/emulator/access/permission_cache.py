@@ -39,7 +39,10 @@ _IDENTITY_EVENTS: Final = frozenset(
 )
 
 _Question: TypeAlias = tuple[str, int | None]
-"""A view function of the contract, and the index of the relevant value in its result. None means the whole result."""
+"""Name of a view function of the contract, and the index of the relevant value in the function's result.
+
+The index None means the whole result.
+"""
 
 # checkPermission ignores the expiration of a key. The other view functions always reject an expired key.
 _EXECUTES: Final[_Question] = ("checkPermission", 3)
@@ -133,7 +136,11 @@ class PermissionCache:
     # --- permissions --------------------------------------------------------------------------------------------
 
     async def effective(self, caller: Caller) -> bool:
-        """Returns whether the key itself has taken effect. The delay of grants also applies to new keys."""
+        """Returns whether a key is active. A new key becomes active after the delay of grants.
+
+        Args:
+            caller: The key and its account.
+        """
         block = self._delay.last_effective_block()
         if block is None:
             return True
@@ -144,7 +151,7 @@ class PermissionCache:
         """Returns whether a key may run an action (docs/service/permissions.md#running-an-action).
 
         Args:
-            caller: The key's account.
+            caller: The key and its account.
             action_hash: keccak256 hash of the action's CID.
         """
         if caller.is_master:
@@ -159,7 +166,7 @@ class PermissionCache:
         """Rejects a key that is not permitted to run an action.
 
         Args:
-            caller: The caller.
+            caller: The key and its account.
             cid: CID of the action.
             action_hash: keccak256 hash of the CID.
 
@@ -186,7 +193,7 @@ class PermissionCache:
         """Returns whether a key may use a wallet's secret in an action (docs/service/permissions.md#using-a-wallet).
 
         Args:
-            caller: The key's account.
+            caller: The key and its account.
             action_hash: keccak256 hash of the running action's CID.
             pkp: The wallet's address.
         """
@@ -322,7 +329,7 @@ class GrantDelay:
         self._late.clear()
 
     def last_effective_block(self) -> int | None:
-        """Returns the number of the last block whose grants are all in effect, or None if that is the newest block."""
+        """Returns the number of the last block whose grants are all in effect, or None if no grant is delayed."""
         if not self._late:
             return None
         now = self._clock()
@@ -345,8 +352,8 @@ def _refuse_hash(key: str) -> None:
             401,
             "The API key looks like a precomputed hash (0x and 64 hex digits), but a hash is not a credential.",
             fix=(
-                "Send the key. For billing calls of a ChainSecured account, send X-Wallet-Auth signed by the "
-                "owner's wallet."
+                "Send the API key itself. For billing calls of a ChainSecured account, send X-Wallet-Auth signed by "
+                "the admin wallet."
             ),
             docs="authentication",
             headers={"WWW-Authenticate": "Bearer"},

@@ -42,7 +42,7 @@ async def verify_envelope(
     Args:
         typed_data: Envelope as received: an object, or an object as JSON text.
         signature: Signature as received, as hex text.
-        flow: The endpoint's flow.
+        flow: The flow that the endpoint accepts. The envelope's ``primaryType`` must be the name of this flow.
         chain_id: The node's chain id.
         clock: The server's clock.
         vocabulary: Names of the service, which are part of the digest.
@@ -83,7 +83,9 @@ def _recovered(digest: bytes, signature: bytes) -> str | None:
 
 def _not_signed(address: str, recovered: str | None, size: int) -> str:
     seen = (
-        f"the recovered address is {recovered}" if recovered else f"no address can be recovered from the {size} bytes"
+        f"the recovered address is {recovered}"
+        if recovered
+        else f"no address can be recovered from the signature, which has {size} bytes"
     )
     return (
         f"the signature was not made by {address}: {seen}, and {address} is not a contract that accepts the signature "

@@ -24,7 +24,7 @@ async def wallet_of_header(
 ) -> str | None:
     """Returns the wallet that signed a request's X-Wallet-Auth header.
 
-    A decodable header takes precedence over the key headers, even if the service then rejects its content.
+    A decodable header takes precedence over the key headers, even if the service then rejects the header's content.
 
     Args:
         value: The header's value, or None if the request does not contain it.
@@ -57,7 +57,7 @@ async def wallet_of_header(
     except EndpointFailure as failure:
         raise StructuredError(
             401,
-            f"{HEADER} was rejected: {failure.message}",
+            f"The header {HEADER} is not valid: {failure.message}",
             fix=f"Sign a new {Flow.BILLING_AUTH.value} envelope and send it within {ISSUED_AT_WINDOW_S} seconds, "
             "or send an API key instead.",
             docs="authentication",

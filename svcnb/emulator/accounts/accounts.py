@@ -45,7 +45,7 @@ class Accounts:
         access: Authentication, which resolves keys.
         faults: Injected faults of the chain.
         store: The database, which counts new accounts for all servers that share it.
-        settings: Settings with the starter credits and the rate limit for new accounts per address.
+        settings: Settings with the starter credits, and with the rate limit for new accounts per IP address.
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class Accounts:
     async def new_account(self, _call: Call, body: NewAccountRequest) -> NewAccountResponse:
         """Creates an account and returns its key, which the service never returns again.
 
-        The account is a wallet: the key is the base64 of its secret, and the service registers the wallet as the
-        Account Master Wallet. The call takes as long as two transactions.
+        The service creates a wallet and registers this wallet as the Account Master Wallet. The account key is the
+        private key of the wallet in base64. The call takes as long as two transactions.
         """
         await self._faults.check("chain")
         path = self._custody.new_path()
@@ -143,9 +143,9 @@ class Accounts:
         return caller.managed
 
     async def _within_rate(self, call: Call) -> None:
-        """Limits how often one address creates accounts (docs/service/http.md#overload-and-transport)."""
+        """Limits how often one IP address creates accounts (docs/service/http.md#overload-and-transport)."""
         client = call.request.client
-        # Use the machine's time, because the window of the limit never ends while the clock is frozen.
+        # Use the machine's time, because the window of the limit never ends while the emulator's clock is frozen.
         wait_s = await self._limiter.admit(client.host if client else "", time.time())
         if wait_s is not None:
             raise StructuredError(

@@ -70,7 +70,8 @@ class Actions:
 
     async def _known(self, call: Call, action: int) -> bool:
         master = call.caller.master_hash
-        # These groups include groups that permit every action, so check whether a group lists this action.
+        # groupIdsForAction also returns the groups that permit every action, so check whether a group lists this
+        # action.
         for group in await self._contract.view("groupIdsForAction", master, action):
             _, hashes, _ = await self._contract.view("listGroupContents", master, group)
             if action in hashes:

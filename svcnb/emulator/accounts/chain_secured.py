@@ -113,7 +113,7 @@ class ChainSecured:
     async def create_wallet_with_signature(
         self, _call: Call, body: CreateWalletWithSignatureRequest
     ) -> SignedWalletResponse:
-        """Creates a wallet for the signing wallet.
+        """Creates a wallet for the owner of the wallet that signed the request.
 
         The new wallet does not belong to an account until the account's admin wallet registers it on the chain
         (registerWalletDerivation).
@@ -125,8 +125,9 @@ class ChainSecured:
     async def add_usage_api_key_with_signature(
         self, _call: Call, body: AddUsageApiKeyWithSignatureRequest
     ) -> SignedUsageApiKeyResponse:
-        """Creates a usage key for the signing wallet and returns the key, which the service never returns again.
+        """Creates a usage key for the owner of the wallet that signed the request.
 
+        The service returns the key only in this response.
         The key has no permissions until the account's admin wallet registers it on the chain (setUsageApiKey).
         """
         await self._verify(body, Flow.ADD_USAGE_API_KEY)
@@ -139,7 +140,7 @@ class ChainSecured:
         """Transfers the account to an admin wallet. The transfer is irreversible.
 
         The call requires the account key and the new admin wallet's signature. The account keeps its groups, wallets,
-        keys and credit. The account key can no longer write.
+        keys and credit. After the transfer, the account key cannot change the account.
         """
         signer = await self._verify(body, Flow.CONVERT_ACCOUNT)
         if signer != body.new_admin_wallet_address:

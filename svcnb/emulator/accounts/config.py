@@ -88,7 +88,7 @@ class NodeConfig:
         ]
 
     async def chain_config(self, call: Call, _given: None) -> NodeChainConfig:
-        """Returns the chain and the contract that store the accounts."""
+        """Returns the configuration of the chain, with the address of the contract that stores the accounts."""
         chain_id = self._chain.chain_id
         return NodeChainConfig(
             chain_name=self._settings.chain_name,
@@ -142,9 +142,9 @@ class NodeConfig:
         return VersionResponse(name="svcnb emulator", version=number, commit_version=number, submodule_versions=[])
 
     async def health(self, _call: Call, _given: None) -> Response:
-        """Returns the health of the node, or 503 if actions cannot run.
+        """Returns the health of the node. The status is 503 if actions cannot run.
 
-        An action needs the engine, and the chain, which stores the permissions.
+        Actions need the engine, the chain (which stores the permissions), and a CPU that is not overloaded.
         """
         reachable = all(await asyncio.gather(self._engine.is_reachable(), self._chain.is_reachable()))
         cpu = not (self._settings.load_shedding and self._load.overloaded())

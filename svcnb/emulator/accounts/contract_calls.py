@@ -50,7 +50,7 @@ class ContractCalls:
         self._chain = chain
 
     async def write(self, function: str, *arguments: Any) -> Any:
-        """Sends a managed write and waits until a block contains it.
+        """Sends a managed write and waits until a block contains the transaction.
 
         Args:
             function: Name of the contract's function.

@@ -34,7 +34,7 @@ class _List(NamedTuple):
         added: Event for a new or changed entry.
         removed: Event for a removed entry.
         field: Field that identifies the entry in these events.
-        member: Parameter with the initial entries in the functions that create a group. The value is empty for the
+        member: Name of the parameter with the entries in ``addGroup`` and ``updateGroup``. The name is empty for the
             lists of an account.
     """
 
@@ -118,7 +118,10 @@ class CreationOrder:
         return {entry: place for place, entry in enumerate(order)}
 
     async def _first_entries(self, kind: _List, event: ChainEvent) -> Iterable[Any]:
-        """Returns the initial entries of a group, if its transaction calls the contract directly."""
+        """Returns the initial entries of a group from the event's transaction.
+
+        The result is empty if the transaction does not call the contract directly.
+        """
         data = await self._chain.call_data(event.transaction_hash)
         for name in ("addGroup", "updateGroup"):
             function = contract.function(name)

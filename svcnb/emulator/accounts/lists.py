@@ -85,7 +85,7 @@ class Lists:
         return [GroupItem(id=_hex(row[0]), name=row[1], description=row[2]) for row in rows]
 
     async def list_wallets(self, call: Call, query: PageQuery) -> list[WalletItem]:
-        """Lists the wallets of the account in order of registration. The first is the Account Master Wallet."""
+        """Lists the wallets of the account in order of registration. The first wallet is the Account Master Wallet."""
         rows = await self._page(call, query, "listPkps")
         positions = await self._positions(call, rows)
         return [_wallet(row, positions) for row in rows]
@@ -118,8 +118,8 @@ class Lists:
             caller.master_hash, function, *arguments, page=(query.page_number, size)
         )
         if settings.strict_paging and query.page_number and 0 < len(rows) < size:
-            # A page that is not full is the last page, or the whole list if it is shorter than a page. The length of
-            # the first page shows which case applies.
+            # A page that is not full is the last page, or the whole list if the list is shorter than a page. The length
+            # of the first page shows which case applies.
             first: Sequence[Any] = await self._contract.view(function, caller.master_hash, *arguments, 0, size)
             if len(first) < size:
                 return []

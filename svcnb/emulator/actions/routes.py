@@ -54,7 +54,7 @@ class RunActions:
     """Endpoints that run actions and compute CIDs.
 
     Args:
-        settings: Settings with the limits and the price of a run.
+        settings: Settings with the limits of a run, and with the rules for charges.
         engine: The engine that runs actions.
         permissions: Permission cache, which decides which keys may run which actions.
         custody: Custody that derives keys for actions.
@@ -135,7 +135,7 @@ class RunActions:
     async def run_action(self, call: Call, body: RunActionRequest) -> RunActionResponse:
         """Runs an action in a new isolate and returns the result of its main function.
 
-        A run costs $0.01 per second of wall-clock time, at least $0.01. The service charges only for successful runs.
+        A run costs $0.01 per whole second of wall-clock time, at least $0.01. By default, failed runs are free.
         """
         source, cid = await self._source(body)
         action_hash = _action_hash(cid)
@@ -190,8 +190,8 @@ class RunActions:
                 raise EndpointFailure(
                     400,
                     (
-                        f"the source of {body.ipfs_id[:80]!r} is not stored: send the source once in code before you "
-                        "use ipfs_id"
+                        f"the service does not store a source with the CID {body.ipfs_id[:80]!r}: send the source "
+                        "once in code before you use ipfs_id"
                     ),
                 )
             return source, body.ipfs_id
@@ -250,7 +250,7 @@ class RunActions:
         if self._settings.load_shedding and self._load.overloaded():
             raise StructuredError(
                 429,
-                "The node is shedding load because of CPU pressure. Nothing was charged.",
+                "The node rejects executions for a short time, because its CPU is overloaded. Nothing was charged.",
                 fix="Wait for the number of seconds in Retry-After, then try again. Wait longer after each failure.",
                 headers={"Retry-After": "1"},
             )

@@ -44,8 +44,8 @@ async def wallet_secret(
         ) from None
     if not await directory.may_use_wallet(caller, action_hash, address):
         raise KeyRefused(
-            f"the API key is not authorized to use wallet {address} in this action: one group in the key's "
-            "execute_in_groups must permit both"
+            f"the API key is not authorized to use wallet {address}: one group in execute_in_groups "
+            "must permit both the wallet and the action"
         )
     path = await directory.derivation_path(caller, address)
     if not path:

@@ -23,7 +23,7 @@ class SourceCache:
         self._sources: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def put(self, cid: str, source: str) -> None:
-        """Stores the source of a permitted run.
+        """Stores the source of a permitted run. Deletes the oldest sources if the cache exceeds its limit.
 
         Args:
             cid: CID of the source.

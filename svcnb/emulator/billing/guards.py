@@ -91,7 +91,7 @@ class BillingGuards:
             owns = "does not own" if caller is None else "no longer owns"
             raise StructuredError(
                 401,
-                f"The signature in {HEADER} is valid, but its wallet {wallet} {owns} an account.",
+                f"The signature in {HEADER} is valid, but the wallet {wallet}, which signed, {owns} an account.",
                 fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
                 docs="authentication",
             )

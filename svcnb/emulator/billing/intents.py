@@ -23,7 +23,7 @@ PAYABLE: Final[frozenset[Status]] = frozenset({"requires_payment_method", "faile
 """Statuses in which the customer can pay for the first time or again after a failed payment."""
 
 FINAL: Final[frozenset[Status]] = frozenset({"succeeded", "canceled"})
-"""Final statuses."""
+"""Statuses that never change again."""
 
 Table(
     "processor_customers",
@@ -104,7 +104,7 @@ class Intent(NamedTuple):
             method: The payment method, or None if the chosen method does not change.
             now: Current time, in Unix seconds.
             delay_s: Seconds of processing before the outcome.
-            problem: Code and text of a failure.
+            problem: Code and text of a failure, or None.
         """
         later = outcome != "processing" and delay_s > 0
         return self._replace(
@@ -118,7 +118,7 @@ class Intent(NamedTuple):
         )
 
     def canceled(self, now: float) -> Intent:
-        """Returns the cancelled payment."""
+        """Returns a copy of the payment with the status ``canceled``."""
         return self._replace(
             status="canceled", becomes=None, due_at=None, problem_code=None, problem=None, updated_at=now
         )

@@ -371,7 +371,7 @@ class Ledger:
         return await self.add_credit(account, cents, reason="starter credits", reference=account, kind="starter")
 
     async def entries(self, billing_wallet: str) -> list[Entry]:
-        """Returns all movements of an account, oldest first."""
+        """Returns all ledger entries of an account, oldest first."""
         account = billing_wallet.lower()
         return await self._store.run(lambda connection: books.entries_of(connection, account))
 

@@ -146,7 +146,7 @@ class Processor:
     # --- actions of a browser, a user or a teacher ------------------------------------------------------------
 
     async def find(self, intent_id: str, client_secret: str) -> Intent:
-        """Returns a payment to a caller that has its client secret.
+        """Returns a payment if the client secret is correct.
 
         Raises:
             ProcessorRefusal: 404 if the payment does not exist or has a different client secret.
@@ -208,7 +208,7 @@ class Processor:
 
         def change(intent: Intent) -> Intent:
             if intent.status not in PAYABLE:
-                raise _wrong_status(intent, "so it cannot be paid")
+                raise _wrong_status(intent, "the payment cannot be paid")
             return intent.attempt(end, method=how, now=now, delay_s=_delay(delay_s), problem=why)
 
         return await self._change(intent_id, change, client_secret)
@@ -223,7 +223,7 @@ class Processor:
 
         def change(intent: Intent) -> Intent:
             if intent.status not in PAYABLE:
-                raise _wrong_status(intent, "so it cannot be canceled")
+                raise _wrong_status(intent, "the payment cannot be canceled")
             return intent.canceled(now)
 
         return await self._change(intent_id, change, client_secret)
@@ -247,7 +247,7 @@ class Processor:
             if intent.status == end and intent.status in FINAL:
                 return intent
             if intent.status in FINAL:
-                raise _wrong_status(intent, "so its outcome cannot be changed")
+                raise _wrong_status(intent, "the outcome of the payment cannot be changed")
             method = intent.method or "card"
             why = _REVERTED if method == "crypto" else _REFUSED
             return intent.attempt(end, method=method, now=now, delay_s=_delay(delay_ms / 1000), problem=why)
@@ -269,8 +269,8 @@ class Processor:
                 raise ProcessorRefusal(
                     404,
                     "resource_missing",
-                    f"The client secret does not match the payment {intent_id[:80]!r}. Send both values from "
-                    "create_payment_intent.",
+                    f"The client secret does not match the payment {intent_id[:80]!r}. Send the payment_intent_id and "
+                    "the client_secret from one response of create_payment_intent.",
                 )
             changed = change(intent)
             if changed is not intent:
@@ -307,7 +307,7 @@ def _not_creditable(intent: Intent, account: str) -> str | None:
 
 
 def _wrong_status(intent: Intent, effect: str) -> ProcessorRefusal:
-    text = f"The status of this payment is {intent.status}, {effect}."
+    text = f"The status of this payment is {intent.status}, so {effect}."
     return ProcessorRefusal(400, "payment_intent_unexpected_state", text)
 
 

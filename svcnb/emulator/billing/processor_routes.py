@@ -240,5 +240,5 @@ def _html(page: str, status: int = 200) -> Response:
 
 def _refused(refusal: ReturnUrlRefused | ProcessorRefusal, *, root: str = "..") -> Response:
     status = refusal.status if isinstance(refusal, ProcessorRefusal) else 400
-    heading = "There is no such payment" if status == 404 else "The operation failed"  # noqa: PLR2004 - an HTTP status
+    heading = "Payment not found" if status == 404 else "The operation failed"  # noqa: PLR2004 - an HTTP status
     return _html(message_page(heading, str(refusal), root=root), status)

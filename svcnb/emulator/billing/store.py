@@ -1,14 +1,15 @@
 """Tables of the ledger and functions that use them. Run each function inside `Store.run`.
 
-Every change of credit is one immutable row of ``ledger_entries``. Its ``kind`` identifies the contra account, so this
-is double-entry bookkeeping with an implied second posting. The credit of an account is the sum of its payments and
-grants, minus its charges. For speed, the table ``ledger_balances`` contains these sums. `discrepancies` compares it
-with the entries.
+Every change of credit is one immutable row of ``ledger_entries``. The ``kind`` of the row identifies the contra
+account, so the table is double-entry bookkeeping with an implied second posting. The credit of an account is the sum of
+its payments and grants, minus its charges. For speed, the table ``ledger_balances`` contains these sums.
+`discrepancies` compares the balances with the entries.
 
 Servers that share a PostgreSQL database exchange their holds in the table ``ledger_holds``. A server writes all its
 holds to one row, in the transaction that begins, grows or charges a hold. The transactions of all servers run in
 sequence (`svcnb.emulator.platform.store`). As with a lease (`svcnb.emulator.platform.leases`), the name of the server's
-connection identifies the row. When the server stops, the database closes the connection, and its holds no longer count.
+connection identifies the row. When a server stops, the database closes the server's connection. The holds of the server
+then no longer count.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Entry(NamedTuple):
         cents: The amount in cents: positive for added credit, negative for a charge.
         kind: The contra account.
         reason: Reason for the change, shown to users.
-        reference: Unique id of the cause.
+        reference: Unique id of the cause, for example of the payment or the request.
         request_id: Id of the request that caused the entry, if any.
         at: Time of the entry, in Unix seconds of the emulator's clock.
     """
@@ -146,11 +147,11 @@ def entries_of(connection: Connection, account: str) -> list[Entry]:
 def discrepancies(connection: Connection) -> list[str]:
     """Returns descriptions of all differences between balances and entries."""
     problems = [
-        f"{account}: the balance is {kept or 0} cents, but the sum of the entries is {counted or 0}"
+        f"{account}: the balance is {kept or 0} cents, but the sum of the ledger entries is {counted or 0} cents"
         for account, kept, counted in connection.rows(_DISAGREEING)
     ]
     problems += [
-        f"{account}: entry {reference} is a {kind} of {cents} cents"
+        f"{account}: the sign of the ledger entry {reference} is wrong: it is a {kind} of {cents} cents"
         for account, reference, kind, cents in connection.rows(
             "SELECT account, reference, kind, cents FROM ledger_entries WHERE (kind = 'charge') = (cents > 0)"
         )

@@ -58,7 +58,7 @@ class EarlyNode:
         """
         task, self._task = self._task, None
         if task is None:
-            raise LookupError("this node has already been used or stopped")
+            raise LookupError("an earlier call of take or stop has already received this chain node")
         return await task
 
     async def stop(self) -> None:

@@ -124,7 +124,7 @@ class StreamConnection:
                 await self._writer.drain()
 
     async def _listen(self) -> None:
-        reason = "it closed the connection"
+        reason = "the node closed the connection"
         line = _Line(self._limit_of)
         try:
             while piece := await self._reader.read(PIECE_BYTES):

@@ -48,14 +48,17 @@ class FaultRequest(_Body):
         None,
         ge=400,
         le=599,
-        description=("HTTP status of the calls that fail. The default depends on the part of the service."),
+        description=(
+            "HTTP status of the response. The default is 429 for cpu and 503 for other parts. If only delay_ms is set, "
+            "the calls succeed after the delay."
+        ),
     )
     delay_ms: int | None = Field(None, ge=0, le=600_000, description="Delay before each call, in milliseconds.")
     times: int | None = Field(
         None,
         ge=1,
         le=10**9,
-        description=("Number of calls that fail. By default, all calls fail until the fault is deleted."),
+        description=("Number of calls that the fault affects. By default, it affects all calls until its deletion."),
     )
 
 

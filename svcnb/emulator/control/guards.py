@@ -31,7 +31,8 @@ def control_guard(token: str) -> Guard:
             # A form on another site cannot send this type without a preflight request.
             raise StructuredError(
                 415,
-                f"The control plane accepts only the content type {JSON_TYPE}.",
+                f"The content type of the request is {request.headers.get('content-type', '')[:60]!r}, but the "
+                f"control plane accepts only {JSON_TYPE}.",
                 fix=f"Send the header Content-Type: {JSON_TYPE}. If the request has no values, send {{}}.",
             )
 
@@ -54,8 +55,8 @@ def _require_token(request: Request, token: str) -> None:
             401,
             "The control token is missing or invalid.",
             fix=(
-                "Send Authorization: Bearer <control_token>. The ready line contains the token, unless you set it "
-                "at the start."
+                "Send Authorization: Bearer <control_token>. Without the setting control_token, the emulator creates "
+                "the token and prints it when it is ready."
             ),
             docs="authentication",
             headers={"WWW-Authenticate": "Bearer"},

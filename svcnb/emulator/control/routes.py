@@ -215,7 +215,7 @@ class ControlPlane:
         return [asdict(fault) for fault in self._faults.waiting()]
 
     async def add_fault(self, _call: Call, body: FaultRequest) -> dict[str, Any]:
-        """Injects a fault, so that the next calls to a part of the service fail or wait."""
+        """Injects a fault, so that the next calls that use a part of the service fail or wait."""
         if len(self._faults.waiting()) >= MAX_PENDING_FAULTS:
             raise StructuredError(
                 400,
@@ -291,7 +291,7 @@ class ControlPlane:
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
-            fix = "Send a policy. The policies record and replay also need a file."
+            fix = "Send the policy allow or deny, or the policy record or replay together with a file."
             raise StructuredError(400, as_sentence(str(error)), fix=fix) from None
         return self._network()
 
@@ -302,7 +302,8 @@ class ControlPlane:
             return None if name is None else Path(name)
         if not name.isprintable() or name in {"", ".", ".."} or Path(name).name != name or "\\" in name:
             raise ValueError(
-                f"invalid file {name[:80]!r}: send a file name without a path, because all recordings are in one folder"
+                f"invalid file {name[:80]!r}: send a file name without a folder, because the emulator stores all "
+                "recordings in one folder"
             )
         return folder / name
 

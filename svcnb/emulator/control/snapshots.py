@@ -42,7 +42,7 @@ _SNAPSHOTS: Final = Table(
 # Tables of the emulator itself, which are not part of the simulated state. Snapshots and resets do not change them.
 _OURS: Final = frozenset({_SNAPSHOTS.name, META.name, HOLDS.name})
 _CHAIN: Final = "chain_"
-"""Prefix of the chain's tables, which the chain saves itself."""
+"""Prefix of the names of the chain's tables. The chain exports and restores its own tables."""
 
 
 class Snapshots:

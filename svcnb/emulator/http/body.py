@@ -85,7 +85,8 @@ def wrong_type(request: Request) -> StructuredError:
     content_type = request.headers.get("content-type", "")
     return StructuredError(
         404,
-        f"{request.method} {request.url.path} does not accept the content type {content_type or 'none'}.",
+        f"The content type of the request is {content_type[:60]!r}, but {request.method} {request.url.path} accepts "
+        f"only {JSON_TYPE}.",
         fix=f"Send the header Content-Type: {JSON_TYPE}.",
     )
 

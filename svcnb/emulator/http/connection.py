@@ -43,7 +43,7 @@ _FOR_REFUSALS: Final = 128
 
 
 class Answers(Protocol):
-    """Factory of responses that need no request."""
+    """Factory of error responses to connections whose request the application does not receive."""
 
     def minimal_response(self, refusal: StructuredError) -> Response:
         """Returns a response without using other components."""

@@ -142,7 +142,7 @@ class Middleware:
             started = started or message["type"] == "http.response.start"
             for number, piece in enumerate(_split_body(message)):
                 if number:
-                    await asyncio.sleep(0)  # a fast client reads megabytes without a pause
+                    await asyncio.sleep(0)  # other requests must run between two pieces, even if the client is fast
                 await send(piece)
 
         try:

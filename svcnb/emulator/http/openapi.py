@@ -1,4 +1,4 @@
-"""Generator of the OpenAPI description from the table of endpoints, so that it always matches the running server."""
+"""Generator of the OpenAPI description from the server's table of endpoints, so that both always agree."""
 
 from __future__ import annotations
 

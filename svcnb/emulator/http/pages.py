@@ -144,7 +144,8 @@ def _errors_page() -> str:
     )
     return (
         "<p>Check the status first. For an error of authentication, billing, routing or parsing, the body is an "
-        "object. For an error inside an endpoint, the body is a JSON string. Failed requests are not charged.</p>"
+        "object. For an error inside an endpoint, the body is a JSON string. Failed requests are free, unless "
+        "the setting charge_failed_runs is enabled.</p>"
         f"<table><tr><th>Status</th><th>error</th><th>Cause</th><th>Try again?</th></tr>{rows}</table>"
     )
 
@@ -160,8 +161,8 @@ def _authentication_page() -> str:
 def _pricing_page() -> str:
     return (
         f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent. An execution costs '
-        f"{EXECUTION_COST_CENTS_PER_SECOND} cent per second, at least {EXECUTION_COST_CENTS_PER_SECOND} cent. Reading "
-        "is free. Only successful calls are charged. "
+        f"{EXECUTION_COST_CENTS_PER_SECOND} cent per whole second, at least {EXECUTION_COST_CENTS_PER_SECOND} cent. "
+        "Reading is free. By default, failed calls are free. "
         f"The smallest payment is {MIN_PAYMENT_CENTS} cents.</p>"
     )
 

@@ -34,10 +34,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class Caller(NamedTuple):
-    """Account to which a key belongs.
+    """Key of a request, and the account to which the key belongs.
 
     Attributes:
-        key_hash: Hash of the key, which identifies it in the contract.
+        key_hash: Hash of the key, which identifies the key in the contract.
         master_hash: Hash of the account key, which identifies the account.
         is_master: Whether the key is the account key (or the alias of an admin wallet), and not a usage key.
         managed: Whether the account is in API mode.
@@ -109,7 +109,7 @@ class Call:
     def caller(self) -> Caller:
         """The caller, whose key a guard has resolved."""
         if self._caller is None:
-            raise RuntimeError(f"{self.endpoint.path} needs the caller, but has no guard that resolves it")
+            raise RuntimeError(f"{self.endpoint.path} needs the caller, but none of its guards resolves the caller")
         return self._caller
 
     @caller.setter
@@ -158,7 +158,7 @@ class Endpoint:
         handler: Function that receives the call and the validated body (or query, or None). It returns the response
             body or a Response.
         request: Type of the JSON body, or None for an endpoint without a body.
-        query: Model of the query string, or None for an endpoint without one.
+        query: Model of the query string, or None for an endpoint without query parameters.
         response: Type of the response body, for the OpenAPI description.
         guards: Checks that run before the server reads the body, in order.
         answers_for: Guards whose checks the handler itself performs, for the OpenAPI description.
@@ -166,8 +166,8 @@ class Endpoint:
         errors: HTTP statuses of the handler's own errors.
         error_body: Model of the handler's own errors, or None if they are JSON strings.
         any_body: Whether the endpoint also accepts a text body or no body, for the OpenAPI description.
-        reads_itself: Whether the handler reads body and query itself. Their types are then only for the OpenAPI
-            description.
+        reads_itself: Whether the handler reads body and query itself. The types of body and query are then only for
+            the OpenAPI description.
         schemes: Security schemes that the handler checks, for the OpenAPI description.
         status: HTTP status of success, for the OpenAPI description.
         headers: Headers of all successful responses.
@@ -288,7 +288,8 @@ async def _charge(call: Call, hold: Hold) -> None:
     try:
         await hold.settle(call.price_cents, reason=call.endpoint.path.rpartition("/")[2], request_id=call.request_id)
     except Unavailable:
-        # Do not charge the call. Its effect is permanent, and a 503 incorrectly means that the call had no effect.
+        # Ignore the failure, because the effect of the call is permanent. The status 503 means that a call had no
+        # effect.
         _LOG.warning("request %s succeeded but could not be charged", call.request_id, exc_info=True)
 
 
@@ -391,6 +392,6 @@ def _wrong_method(scope: Scope, methods: dict[str, Endpoint]) -> StructuredError
     return StructuredError(
         405,
         f"{scope['path']} does not support {scope['method']}.",
-        fix=f"Use {allowed}.",
+        fix=f"Use the method {allowed.replace(', ', ' or ')}.",
         headers={"Allow": allowed},
     )

@@ -64,7 +64,10 @@ class Server:
             await asyncio.wait(tasks, timeout=_GRACE_S)
 
     def stop(self) -> None:
-        """Waits a few seconds for requests in progress, then ends them with 503, and ends `run`."""
+        """Ends `run`. Requests in progress have 5 seconds to finish, and then receive 503.
+
+        A second call ends the requests immediately.
+        """
         self._app.stopping = True
         if self._server.should_exit:
             self._server.force_exit = True

@@ -96,7 +96,7 @@ class Custody:
         return self._secret(_VERSION + digest.hex(), self._vocabulary.action_key_purpose)
 
     def payer_secret(self, n: int) -> bytes:
-        """Returns the private key of payer wallet ``n``, counted from 0. Payer wallets relay managed writes."""
+        """Returns the private key of payer wallet ``n``, counted from 0. Payer wallets send managed writes."""
         return self._secret(f"{_VERSION}payer_{n}", self._vocabulary.payer_key_purpose)
 
     def admin_payer_secret(self) -> bytes:
@@ -108,7 +108,7 @@ class Custody:
         return self._secret(f"{_VERSION}contract_owner", self._vocabulary.payer_key_purpose)
 
     def label(self, name: str) -> bytes:
-        """Returns 32 public bytes that identify this root secret. They do not reveal the secret or any key."""
+        """Returns 32 public bytes that identify this root secret. The bytes do not reveal the secret or any key."""
         return self._custody_key(name.encode(), _LABEL_PURPOSE)
 
     def derived_key(self, name: str) -> bytes:

@@ -96,7 +96,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
 
 
 def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = False) -> None:
-    """Binds a database to its root secret, and rejects a database that belongs to a different root secret.
+    """Stores the fingerprint of the root secret in an empty database. Rejects a database with another fingerprint.
 
     Without this check, the emulator silently creates a new root file after the loss of the file. Every wallet in the
     database then has a different key. Call this function once at startup, inside a transaction.
@@ -104,8 +104,8 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
     Args:
         connection: The store's connection.
         root_secret: The result of `load_root_secret`.
-        is_known: Whether an earlier start has bound the database to this secret. If so, an empty database has lost its
-            content.
+        is_known: Whether an earlier start used the database with this root secret. If so, an empty database has lost
+            its content.
 
     Raises:
         RootSecretUnusable: The database belongs to a different root secret, or has lost its content.

@@ -102,7 +102,7 @@ class PostgresConnection(Connection):
 
     def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:
         if self._driver is None:
-            raise RuntimeError("this connection was never opened")
+            raise RuntimeError("the connection to PostgreSQL is not open")
         query: Any = _with_driver_parameters(statement)  # the type that psycopg declares has only literals
         try:
             return self._driver.execute(query, values)

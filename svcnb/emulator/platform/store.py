@@ -362,7 +362,7 @@ def is_refusal(error: BaseException) -> bool:
 
 
 def _closed() -> StoreUnavailable:
-    return StoreUnavailable("it was closed")
+    return StoreUnavailable("the emulator closed its database")
 
 
 def _short(error: Exception) -> str:

@@ -234,7 +234,7 @@ class Isolate(asyncio.Protocol):
         try:
             how = await asyncio.wait_for(asyncio.shield(self._process.exited), timeout_s)
         except TimeoutError:
-            how = Exit(None, reason="it does not stop")
+            how = Exit(None, reason="the process does not stop")
         return how, read_error_file(self._errors)
 
     def close(self) -> None:
@@ -254,7 +254,7 @@ class Isolate(asyncio.Protocol):
 
     def _exited(self, _: asyncio.Future[Exit]) -> None:
         if not self._ready.done():
-            self._ready.set_exception(StartFailed("its process ended"))
+            self._ready.set_exception(StartFailed("the process of the isolate ended"))
 
     # --- asyncio.Protocol ---------------------------------------------------------------------------------------
 
@@ -286,7 +286,7 @@ class Isolate(asyncio.Protocol):
         self._transport = None
         self._writable.set()
         if not self._ready.done():
-            self._ready.set_exception(StartFailed("it closed its channel"))
+            self._ready.set_exception(StartFailed("the process closed its channel"))
         if self._on_lost is not None:
             self._on_lost()
 

@@ -48,7 +48,7 @@ _KEPT: Final = ("index.html", "api/contents/**/*.json", "files/**/*", "static/py
 
 
 class SiteNotBuilt(RuntimeError):
-    """The build of the site failed."""
+    """Error for a failed build of the site."""
 
 
 def complete(site: Path) -> None:

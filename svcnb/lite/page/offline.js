@@ -1,7 +1,7 @@
 /**
- * Answers from the browser's cache first, so that a second visit needs no network. Adds the content security policy to
- * every response, including the scripts of workers. Runs before JupyterLite's own service worker, which receives all other
- * requests.
+ * Service worker that responds from the browser's cache first, so that a second visit needs no network. It adds the content
+ * security policy to every response, including the scripts of workers. Its code runs before JupyterLite's own service
+ * worker, which receives all other requests.
  */
 const SVCNB_CACHE = "svcnb-@VERSION@";
 const SVCNB_POLICY = "@POLICY@";

@@ -123,7 +123,7 @@ def _load(grammar: bytes) -> object:
     from svcnb.protocol.in_page import object_url, revoke
 
     if not can_run_sync():
-        raise ImportError("the parser is not loaded: run a cell that calls lint first")
+        raise ImportError("the linter's parser is not loaded in this page: first run a cell that calls lint")
     url = object_url((_FOLDER / "tree-sitter.js").read_bytes())
     try:
         parse = wait(run_js(_START)(url, to_js((_FOLDER / "tree-sitter.wasm").read_bytes()), to_js(grammar)))

@@ -35,7 +35,7 @@ class Success(Response):
 class ErrorBody(Response):
     """Body of an error in authentication, billing, routing or parsing (docs/service/http.md#errors).
 
-    The other form of an error is a bare JSON string.
+    The body of any other error is a JSON string.
     """
 
     error: str = Field(description="Error code, for example unauthorized.")

@@ -20,17 +20,19 @@ STRICT_TYPES: Final = "strict_types"
 """Name of the validation-context member that enables the exact JSON types of the live service."""
 
 TOLERATED: Final = "forgiven"
-"""Name of the validation-context member with the set of forms that only a service without strict types accepts."""
+"""Name of the validation-context member with the formats that a request used and that strict types reject."""
 _SHOWN: Final = 80
 _LITERALS: Final = {"None": "null", "True": "true", "False": "false"}
 
 
 def is_refused(info: ValidationInfo, what: str) -> bool:
-    """Returns whether to reject a form that the live service does not accept. If not, records its use.
+    """Returns whether to reject a value in a format that the live service does not accept.
+
+    If the result is False, the function records the use of the format.
 
     Args:
         info: Validation information. Its context determines whether types are strict.
-        what: Name of the form, for use in a sentence.
+        what: Name of the format, for use in a sentence.
     """
     context = info.context if isinstance(info.context, dict) else {}
     if context.get(STRICT_TYPES):
@@ -59,7 +61,7 @@ def shown(value: object) -> str:
 
 
 def at_most(limit: int, what: str, instead: str) -> BeforeValidator:
-    """Rejects a list that is too long.
+    """Returns a validator that rejects a list with too many entries.
 
     Args:
         limit: Maximum number of entries.

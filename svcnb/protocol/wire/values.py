@@ -127,7 +127,7 @@ _GROUP_SCHEMA: Final = WithJsonSchema(
 )
 
 GroupId = Annotated[int, BeforeValidator(_group_id), _GROUP_SCHEMA]
-"""A group id, or 0 for all groups. The JSON form is a number."""
+"""A group id, or 0 for all groups. Its JSON value is a number."""
 
 ExistingGroupId = Annotated[int, BeforeValidator(_group_id), AfterValidator(_existing), _GROUP_SCHEMA]
 """A group id other than 0."""
@@ -139,14 +139,14 @@ GroupIdText = Annotated[
     PlainSerializer(str, return_type=str),
     _GROUP_SCHEMA,
 ]
-"""A group id other than 0, whose JSON form is a decimal string (``remove_group``)."""
+"""A group id other than 0, whose JSON value is a decimal string (``remove_group``)."""
 
 
 _KEY_GROUPS_INSTEAD: Final = "send [0] for all groups, or use several keys"
 _REST_INSTEAD: Final = f"send {MAX_GROUP_ENTRIES}, and add the others one by one with"
 
 KeyGroups = Annotated[list[GroupId], at_most(MAX_KEY_GROUPS, "group ids", _KEY_GROUPS_INSTEAD)]
-"""Groups to which a permission of a usage key applies. ``[0]`` means all groups."""
+"""Groups to which a permission of a usage key applies, at most 50. ``[0]`` means all groups."""
 
 # --- actions ---------------------------------------------------------------------------------------------------------
 
@@ -232,7 +232,7 @@ CidHash = Annotated[
         }
     ),
 ]
-"""A permitted hashed CID, ``0x`` and 64 lowercase hex digits. The JSON form of the wildcard is ``0x0``."""
+"""A permitted hashed CID, ``0x`` and 64 lowercase hex digits. The JSON value of the wildcard is ``0x0``."""
 
 _HASHED_SCHEMA: Final = WithJsonSchema(
     {
@@ -258,7 +258,7 @@ RawCid = Annotated[
 CidHashes = Annotated[
     list[CidHash], at_most(MAX_GROUP_ENTRIES, "permitted CID hashes", f"{_REST_INSTEAD} add_action_to_group")
 ]
-"""Actions that a group permits, sent in one call."""
+"""Hashed CIDs of the actions that a group permits, at most ten in one call."""
 
 # --- wallets ---------------------------------------------------------------------------------------------------------
 
@@ -324,7 +324,7 @@ PermittedPkp = Annotated[
 PermittedPkps = Annotated[
     list[PermittedPkp], at_most(MAX_GROUP_ENTRIES, "permitted PKP ids", f"{_REST_INSTEAD} add_pkp_to_group")
 ]
-"""Wallets that a group permits, sent in one call."""
+"""Addresses of the wallets that a group permits, at most ten in one call."""
 
 
 def _admin_address(text: str) -> str:

@@ -59,7 +59,7 @@ class Recipe(Model):
         if contract not in known:
             raise InvalidArgument(
                 f"the recipe {self.name} has no contract {contract!r}",
-                hint=f"Choose one of: {', '.join(known) or 'none'}.",
+                hint=f"Use one of {', '.join(known)}." if known else "Use a recipe with contracts: svcnb new --list",
             )
         return known[contract]
 
@@ -112,7 +112,8 @@ def create_project(name: str, folder: str | Path) -> Path:
     target = Path(folder).expanduser()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidArgument(
-            f"{target} already exists and is not empty", hint=("Pass a new folder; existing files are not overwritten.")
+            f"{target} already exists and is not an empty folder",
+            hint="Pass a new or empty folder, because this function does not overwrite files.",
         )
     shutil.copytree(_FOLDER / "project", target, ignore=_STAYS, dirs_exist_ok=True)
     shutil.copytree(chosen.folder, target, ignore=_STAYS, dirs_exist_ok=True)

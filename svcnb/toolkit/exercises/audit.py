@@ -20,14 +20,16 @@ def _culprit(answer: Any) -> str | None:
     if "every action" not in answer.what:
         return f"this entry is {answer.what!r}: find the entry that permits every action."
     if answer.event != "ActionAddedToGroup":
-        return f"this entry removes the permission ({answer.what!r}): find the entry that granted it."
+        return f"this entry removes the permission ({answer.what!r}): find the entry that granted this permission."
     return None
 
 
 def _lost(answer: Any) -> str | None:
     changes = list(answer)
     if not changes:
-        return "the list is empty: compare the state before the conversion with the state now, seen.diff(blocks[0])."
+        return (
+            "the list is empty: compare the state before the conversion with the current state: seen.diff(blocks[0])."
+        )
     if any(change.change != "-" for change in changes):
         return "the list contains added permissions: keep only the changes whose `change` is '-'."
     found = {

@@ -23,7 +23,9 @@ def _squares(answer: Any) -> str | None:
         return f"{len(answer.pending)} runs are missing: call batch.resume() to run them."
     expected = [None if n == _FAILS else n * n for n in _SQUARES]
     return (
-        None if answer.responses() == expected else "these are not the results of the action square: run this action."
+        None
+        if answer.responses() == expected
+        else "these are not the results of the action square: run square for every n."
     )
 
 

@@ -44,7 +44,7 @@ EXERCISES = (
     Exercise(
         "chain-secured.stop",
         "the error that was raised: write `except svcnb.SigningError as error: answer = error`",
-        "the client signed and sent nothing, so it paid no gas.",
+        "the client signed and sent nothing, so you paid no gas.",
         _stopped,
     ),
     Exercise(

@@ -12,7 +12,10 @@ def _refused(answer: Any) -> str | None:
     if not isinstance(answer, Exception):
         raise TypeError
     if not isinstance(answer, BadRequest):
-        return f"the answer is {kind(answer)}: request a wallet, because the service then checks the signature."
+        return (
+            f"the answer must be the svcnb.BadRequest of a wallet request with a wrong signature, but the answer is "
+            f"{kind(answer)}."
+        )
     if "ERC-1271" not in answer.message and "contract" not in answer.message.lower():
         return (
             "this request failed for a different reason: use the contract as the wallet, and sign with a key that "

@@ -50,7 +50,10 @@ def _declined(answer: Any) -> str | None:
         raise TypeError
     if isinstance(answer, PaymentFailed):
         return None
-    return f"the answer is {kind(answer)}: let the processor decline a payment, then wait for that payment."
+    return (
+        f"the answer must be an svcnb.PaymentFailed, but the answer is {kind(answer)}: make the processor decline a "
+        "payment, then wait for the payment."
+    )
 
 
 EXERCISES = (

@@ -13,7 +13,7 @@ STATUS = {
     "a run by the account key of an account without credit": 402,
     "a usage key runs an action of a group of another account": 403,
     "a mistyped key, and no credit": 401,
-    "a usage key without credit runs an action that it is not allowed to run": 402,
+    "an account without credit, and a usage key that is not allowed to run the action": 402,
 }
 """Situations, with the status of each response. The service checks the key, then the credit, then the permissions."""
 
@@ -67,7 +67,7 @@ EXERCISES = (
     Exercise(
         "groups.least",
         "a pair: your usage key, and the result of me.explain(key, sign, wallet)",
-        "if this key is stolen, the thief can do only what your program does.",
+        "if this key is stolen, the thief can do only what your program can do.",
         _least,
     ),
 )

@@ -10,7 +10,8 @@ _TROUBLE: Final = (8, 14)
 _TROUBLED_PERCENT: Final = 90
 """Threshold in percent.
 
-In the second week, the success rate of `rates` was below the threshold, and the rate of all runs was above it."""
+In the second week, the success rate of `rates` was below the threshold, and the success rate of all runs was above the
+threshold."""
 
 
 def _days(answer: Any) -> str | None:

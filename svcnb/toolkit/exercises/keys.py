@@ -40,7 +40,7 @@ def _witness(answer: Any) -> str | None:
     if not all(isinstance(response[name], str) for name in ("fact", "signature")):
         return "fact and signature must be strings: return { fact, signature: await self.signMessage(fact) }."
     if not isinstance(found, dict) or not {"address", "publicKey"} <= set(found):
-        return "the second part must be the result of `look` for your action: runner.run(look, cid=run.cid).response."
+        return "the second item must be the result of `look` for your action: runner.run(look, cid=run.cid).response."
     return _own_signature(response, found)
 
 

@@ -1,4 +1,4 @@
-"""Client that sends results to a workshop's server. A result is the name of an exercise, and whether it is solved."""
+"""Client that sends the results of exercises to a workshop's server."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _OK: Final = 200
 
 
 def report(exercise: str, *, right: bool) -> None:
-    """Sends a result to the server at ``SVC_WORKSHOP_URL`` and fetches unlocked solutions.
+    """Sends a result to the server at ``SVC_WORKSHOP_URL``, and stores the solutions that the server has unlocked.
 
-    Without a server, the function has no effect. A failure never stops a lesson.
+    If ``SVC_WORKSHOP_URL`` or ``SVC_WORKSHOP_TOKEN`` is not set, the function does nothing. The function ignores
+    connection errors, so that they never stop a lesson.
 
     Args:
         exercise: Name of the exercise.

@@ -70,8 +70,8 @@ def _mended(answer: Any) -> str | None:
         return "the answer is not the source of an action: define a function main."
     if red:
         return (
-            "the action must sign 1 and 500, and reject 0, -1, 501 and 1.5. At least one of "
-            "these amounts is handled incorrectly."
+            "the action must sign 1 and 500, and reject 0, -1, 501 and 1.5. The result for at "
+            "least one of these amounts is wrong."
         )
     return None
 
@@ -94,7 +94,7 @@ def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
         quick = ("-p", "svcnb", "-p", "no:cacheprovider", "--color=no")
         command = [sys.executable, "-m", "pytest", "-rfE", *quick, f"--rootdir={folder}"]
         environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # other plugins would take seconds to load
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # loading other plugins takes seconds
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
         )

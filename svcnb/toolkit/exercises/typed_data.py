@@ -52,8 +52,8 @@ EXERCISES = (
     ),
     Exercise(
         "typed-data.sign",
-        "a signed envelope, the result of svc.chain_secured.sign(wallet, flow)",
-        "the envelope contains the flow and the wallet, and recovery returns the address of this wallet.",
+        "a signed envelope, the result of svc.chain_secured.sign(...)",
+        "the envelope contains the kind of request and the wallet, and recovery returns the address of this wallet.",
         _signed,
     ),
 )

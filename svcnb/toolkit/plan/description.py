@@ -57,7 +57,7 @@ class _Spec(BaseModel):
 
 
 class ActionSpec(_Spec):
-    """Description of an action with exactly one of file, source, cid or action."""
+    """Description of an action with exactly one of the fields file, source, cid and action."""
 
     file: Path | None = None
     """Path of the source file, relative to the folder of the description."""
@@ -70,7 +70,7 @@ class ActionSpec(_Spec):
     """Action object, for descriptions in Python."""
 
     constant: Any = None
-    """Constant of a derived action. The plan appends it to the source, which is then the template."""
+    """Constant of a derived action. The plan appends the constant to the source, which is then the template."""
 
     constant_name: str = "CONST"
     protocol_version: int = 1
@@ -118,9 +118,10 @@ class ActionSpec(_Spec):
 
 
 class WalletSpec(_Spec):
-    """Description of a wallet: a new one that the plan creates, or an existing one with its address."""
+    """Description of a new wallet, which the plan creates, or of an existing wallet."""
 
     address: str | None = None
+    """Address of an existing wallet. None means a new wallet."""
 
 
 class GroupSpec(_Spec):
@@ -167,7 +168,8 @@ class KeySpec(_Spec):
 class TriggerSpec(_Spec):
     """Description of a trigger and its action.
 
-    The secret of its key must come from this plan or from the store of secrets.
+    The plan needs the secret of the trigger's usage key. Therefore, the plan must create the key, or the caller must
+    pass a store that contains the secret.
     """
 
     action: str
@@ -186,9 +188,9 @@ class TriggerSpec(_Spec):
     enabled: bool = True
 
     def members(self) -> dict[str, Any]:
-        """Returns the arguments of the service except name, action, key and kind.
+        """Returns the arguments for the creation of the trigger, without name, action, key and kind.
 
-        The result includes limits only if they are set.
+        The result contains the limits only if the description sets them.
         """
         limits = {"max_runs_per_minute": self.max_runs_per_minute, "max_queued_runs": self.max_queued_runs}
         given = {name: value for name, value in limits.items() if value is not None}
@@ -196,7 +198,10 @@ class TriggerSpec(_Spec):
 
 
 class Description(BaseModel):
-    """Description of all resources that an account should have, with their names. Other resources stay unchanged."""
+    """Description of all resources that an account should have, with their names.
+
+    Other resources stay unchanged, unless you call `plan` with ``prune=True``.
+    """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 

@@ -83,12 +83,12 @@ def _finish_creation(observed: Observed, state: State) -> tuple[str, str] | None
 
 
 def _match(description: Description, observed: Observed, state: State) -> None:
-    """Finds the resource for each name: the recorded resource, otherwise a resource with this name."""
+    """Finds the resource for each name of the description: the recorded resource, or else a resource with this name."""
     for name, wallet in description.wallets.items():
         if wallet.address is not None:
             state.wallets[name] = wallet_address(wallet.address)
         elif observed.on_chain and name not in state.wallets:
-            # On the chain, wallets have their own names.
+            # In ChainSecured mode, the contract stores a name for each wallet.
             there = [each for each, called in observed.made_wallets.items() if called == name]
             if len(there) == 1:
                 state.wallets[name] = there[0]

@@ -32,7 +32,7 @@ class Observed:
 
     Attributes:
         actions: Registered actions, with their hashes as keys.
-        account: Identifier of the account: its hash on the chain, or its master wallet.
+        account: Identifier of the account: its hash in the contract, or the address of its master wallet.
         on_chain: Whether a wallet owns the account (ChainSecured mode). Changes are then transactions.
         wallets: Addresses of the wallets, in the order of their registration.
         master_wallet: Wallet whose private key is the account key. None for an account without a master wallet.
@@ -92,7 +92,8 @@ class Observed:
         """
         if self.master_wallet is None:
             raise InvalidArgument(
-                "this account has no master wallet", hint="Use the name of a wallet in the description instead."
+                'a group contains the wallet "master", but this account has no master wallet',
+                hint='Replace "master" with the name of another wallet in the description.',
             )
         return self.master_wallet
 

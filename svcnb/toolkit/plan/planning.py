@@ -48,8 +48,8 @@ def plan(
     Args:
         svc: Client with the account key of the account, or a ChainSecured account opened by its owner.
         description: TOML file, or dictionaries with the same structure.
-        state: File that maps names to wallets, groups and keys, without secrets. None means a file next to the TOML
-            file.
+        state: File that maps names to wallets, groups, keys and triggers, without secrets. None means the file
+            ``<name>.state.json`` next to the TOML file, or no file if the description is not a TOML file.
         prune: Whether to delete groups, keys and actions that the description does not contain. Otherwise, they stay
             unchanged.
         triggers: Client of the triggers service. It is required if the description contains triggers.
@@ -126,10 +126,10 @@ class Plan(Sequence[Step]):
         """Applies the changes. After a failure, call the method again to continue, even in another process.
 
         Args:
-            secrets: Store for the secrets of new keys: the path of a JSON file, a dictionary, or a function of name and
-                secret. Only the owner can read the file. The method stores each secret before the next step. The
-                argument is required if the plan creates keys, or if triggers receive a key that an earlier plan
-                created.
+            secrets: Store for the secrets of new keys: the path of a JSON file, a dictionary, or a function. The
+                method calls the function with the name and the secret of each key. Only the owner can read the file.
+                The method stores each secret before the next step. The argument is required if the plan creates keys,
+                or if triggers receive a key that an earlier plan created.
             progress: Whether to show a progress bar. None shows a bar in an interactive session if tqdm is installed.
 
         Returns:

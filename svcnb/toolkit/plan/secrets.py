@@ -23,7 +23,7 @@ class SecretsFile(Checked):
     """JSON file with key names and secrets, which only its owner can read.
 
     Args:
-        path: Path of the file. A missing file is created when the first secret is stored.
+        path: Path of the file. The first stored secret creates a missing file.
 
     Raises:
         InvalidArgument: The file has other content, or other users can read it.
@@ -51,15 +51,15 @@ class SecretsFile(Checked):
         return held
 
     def __call__(self, name: str, secret: str) -> None:
-        """Stores one secret on disk before it returns."""
+        """Stores one secret. When the method returns, the file on disk contains the secret."""
         replace_file(self.path, json.dumps(self.read() | {name: secret}, indent=2) + "\n")
 
 
 class Secrets:
-    """Store for the secrets of new keys, which also contains the secrets of earlier keys.
+    """Store of key secrets: the secrets of new keys, and of keys that earlier plans created.
 
     Args:
-        sink: Location of the secrets that the caller chose. None if the plan creates no keys.
+        sink: Location that the caller chose for the secrets. None if the plan creates no keys.
     """
 
     def __init__(self, sink: Sink | None) -> None:
@@ -67,7 +67,7 @@ class Secrets:
         self._made: dict[str, str] = {}
 
     def keep(self, name: str, secret: str) -> None:
-        """Stores one secret before it returns."""
+        """Stores the secret of a new key in memory and at the location that the caller chose."""
         self._made[name] = secret
         if isinstance(self._sink, MutableMapping):
             self._sink[name] = secret

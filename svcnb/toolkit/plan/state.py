@@ -1,6 +1,8 @@
-"""State file of a plan. It maps names to wallets, groups and keys, and records a creation that may be incomplete.
+"""State file of a plan, which maps names to wallets, groups, keys and triggers.
 
-The file contains only addresses, group numbers and key hashes, no secrets. The file ``<name>.state.json`` is next to
+The file also records a creation that can be incomplete.
+
+The file contains only addresses, numbers, ids and key hashes, no secrets. The file ``<name>.state.json`` is next to
 the description.
 """
 
@@ -30,7 +32,7 @@ class Begun(BaseModel):
 
     name: str
     before: tuple[str, ...] = ()
-    """Resources of that kind before the request. All other resources of that kind are new."""
+    """Identifiers of the resources of this kind before the request. All other resources of this kind are new."""
 
 
 class _Content(BaseModel):
@@ -68,7 +70,8 @@ class State:
         """
         if self._content.account and self._content.account != account:
             raise InvalidArgument(
-                f"{self.path} belongs to the account {self._content.account}, but this key belongs to {account}",
+                f"the state file {self.path} belongs to the account {self._content.account}, but this key belongs to "
+                f"{account}",
                 hint="Use the key of that account, or another state file.",
             )
         self._content.account = account
@@ -125,7 +128,10 @@ def _read(path: Path) -> _Content:
     try:
         return _Content.model_validate(SCHEMA.read(parse(read_text(path)), path))
     except UnreadableVersion as error:
-        raise InvalidArgument(str(error), hint="Use that version, or a different file: state=...") from error
+        raise InvalidArgument(
+            str(error),
+            hint="Install the svcnb version that this message specifies, or pass a different file: state=...",
+        ) from error
     except OSError as error:
         raise InvalidArgument(
             f"cannot read the state of a plan from {path}: {error.strerror or error}",

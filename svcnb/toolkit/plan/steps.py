@@ -31,7 +31,7 @@ class Step:
         kind: Kind of resource.
         name: Name in the description, or the name at the service if the description does not contain the resource.
         says: Effect of the step, as text.
-        cents: Cost in API mode if the step succeeds.
+        cents: Cost in API mode if the step succeeds, in cents.
         gas: Estimated units of gas in ChainSecured mode.
         run: Function that performs the step.
     """
@@ -85,7 +85,7 @@ class Execution:
     def create_wallet(self, name: str) -> None:
         """Creates a wallet and records its name."""
         self.state.begin("wallets", name, (*self.observed.wallets, *self.made_wallets))
-        # On the chain, a wallet has its own name.
+        # In ChainSecured mode, the contract stores a name for each wallet.
         wallet = self.svc.wallets.create(name) if self.observed.on_chain else self.svc.wallets.create()
         self.made_wallets.append(wallet.wallet_address)
         self.state.end("wallets", name, wallet.wallet_address)
@@ -111,7 +111,7 @@ class Execution:
         )
 
     def create_key(self, name: str) -> None:
-        """Creates a usage key. The method stores its secret before the state records the key as created."""
+        """Creates a usage key. The method stores the secret of the key before the state records the key as created."""
         spec = self.description.keys[name]
         self.state.begin("keys", name, tuple(self.observed.keys))
         lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
@@ -128,7 +128,7 @@ class Execution:
         )
 
     def create_trigger(self, name: str) -> None:
-        """Creates a trigger, and disables it if the description requires this."""
+        """Creates a trigger. Then disables the trigger if the description contains ``enabled = false``."""
         spec = self.description.triggers[name]
         self.state.begin("triggers", name, tuple(self.observed.triggers))
         action, key = self.description.action(spec.action), self.secrets.of(spec.key)
@@ -138,7 +138,7 @@ class Execution:
             self.triggers.disable(trigger.id)
 
     def update_trigger(self, name: str, *, with_key: bool) -> None:
-        """Rewrites a trigger."""
+        """Replaces the settings of a trigger, and also its usage key if `with_key` is true."""
         spec = self.description.triggers[name]
         key = {"usage_key": self.secrets.of(spec.key)} if with_key else {}
         self.triggers.update(

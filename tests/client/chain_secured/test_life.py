@@ -1,4 +1,4 @@
-"""The whole life of an account over HTTP and JSON-RPC: API mode, ChainSecured, and a contract wallet."""
+"""The life cycle of an account over HTTP and JSON-RPC: API mode, ChainSecured, and a contract wallet."""
 
 from __future__ import annotations
 

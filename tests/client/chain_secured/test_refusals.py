@@ -1,5 +1,8 @@
-"""Every rule of docs/service/signatures.md#rules-of-a-signature, docs/service/signatures.md#transfer, broken on
-purpose: the right error, in the right order, nothing changed.
+"""Tests that violate every rule of a signature and of a transfer.
+
+Source: docs/service/signatures.md#rules-of-a-signature, docs/service/signatures.md#transfer.
+
+Each test expects the documented error, the documented order of the checks, and no change.
 
 tests/protocol and tests/emulator/chain test each rule with many values. This file tests the rules over HTTP and
 JSON-RPC, with signatures of another library.

@@ -1,4 +1,4 @@
-"""The owner's signature replaces a key for billing calls. The client renews it after four minutes."""
+"""The owner's signature replaces a key for billing calls. The client renews the signature after four minutes."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_eth_account_recovers_nested_structs_and_arrays_of_every_atomic_type(
         ("uint8", True, "integer"),
         ("uint8", 1.0, "integer"),
         ("uint8", "one", "integer"),
-        ("uint12", 1, "uint12"),
+        ("uint12", 1, "does not define"),
         ("bytes4", "0x00", "1 bytes"),
         ("bytes4", "text", "0x hex"),
         ("bytes", 5, "0x hex"),

@@ -107,7 +107,7 @@ async def test_a_strangers_signature_is_rejected_after_the_contracts_check() -> 
 
 
 async def test_a_short_signature_of_a_plain_wallet_is_refused() -> None:
-    with pytest.raises(EndpointFailure, match="no address can be recovered from the 64 bytes"):
+    with pytest.raises(EndpointFailure, match="no address can be recovered from the signature, which has 64 bytes"):
         await _verify(_envelope(), "0x" + "11" * 64, ContractWallet())
 
 

@@ -191,12 +191,15 @@ async def test_the_ledger_survives_a_restart(tmp_path, clock):
 @pytest.mark.parametrize(
     ("damage", "found"),
     [
-        ("UPDATE ledger_balances SET cents = cents + 1", "the balance is 500 cents, but the sum of the entries is 499"),
-        ("DELETE FROM ledger_balances", "the balance is 0 cents, but the sum of the entries is 499"),
-        ("DELETE FROM ledger_entries", "the balance is 499 cents, but the sum of the entries is 0"),
+        (
+            "UPDATE ledger_balances SET cents = cents + 1",
+            "the balance is 500 cents, but the sum of the ledger entries is 499 cents",
+        ),
+        ("DELETE FROM ledger_balances", "the balance is 0 cents, but the sum of the ledger entries is 499 cents"),
+        ("DELETE FROM ledger_entries", "the balance is 499 cents, but the sum of the ledger entries is 0 cents"),
         (
             "DELETE FROM ledger_entries WHERE kind = 'charge'",
-            ("the balance is 499 cents, but the sum of the entries is 500"),
+            ("the balance is 499 cents, but the sum of the ledger entries is 500 cents"),
         ),
         ("UPDATE ledger_entries SET kind = 'charge'", "is a charge of 500 cents"),
     ],

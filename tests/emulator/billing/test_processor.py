@@ -126,9 +126,9 @@ async def test_a_paid_or_processing_payment_cannot_be_paid_or_cancelled(processo
 async def test_a_canceled_payment_stays_canceled(processor):
     intent = await processor.create_intent(ANNA, 500)
     assert (await processor.cancel(intent.id, intent.client_secret)).status == "canceled"
-    with pytest.raises(ProcessorRefusal, match="is canceled, so it cannot be paid"):
+    with pytest.raises(ProcessorRefusal, match="is canceled, so the payment cannot be paid"):
         await confirm(processor, intent)
-    with pytest.raises(ProcessorRefusal, match="so its outcome cannot be changed"):
+    with pytest.raises(ProcessorRefusal, match="so the outcome of the payment cannot be changed"):
         await processor.set_outcome(intent.id, "succeeded")
     assert "was canceled" in (await refused(processor.credit(ANNA, intent.id)))[1]
 
@@ -176,7 +176,7 @@ async def test_a_payment_set_to_processing_waits_for_a_decision(processor, clock
     assert (await processor.find(intent.id, intent.client_secret)).status == "processing"
     assert (await processor.set_outcome(intent.id, "succeeded")).status == "succeeded"
     assert (await processor.set_outcome(intent.id, "succeeded")).status == "succeeded", "again is harmless"
-    with pytest.raises(ProcessorRefusal, match="is succeeded, so its outcome cannot be changed"):
+    with pytest.raises(ProcessorRefusal, match="is succeeded, so the outcome of the payment cannot be changed"):
         await processor.set_outcome(intent.id, "failed")
 
 

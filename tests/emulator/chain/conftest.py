@@ -36,7 +36,7 @@ from svcnb.protocol import contract
 
 T0 = 1_750_000_000
 ROOT = bytes(range(32))
-# Long timeout, because a busy machine is slow. Operations that end at all usually end much earlier.
+# Long timeout, because a busy machine is slow. Successful operations usually end much earlier.
 PATIENCE_S = 300
 
 # Literal copy of docs/service/contract.md#errors.

@@ -281,7 +281,7 @@ async def test_restarts_with_dumps_and_replays_lead_to_the_same_blocks(
 async def test_a_state_with_slow_blocks_is_dumped_more_often(
     start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica, "_REPLAY_S", 0.0)  # as if each of these blocks had taken longer
+    monkeypatch.setattr(replica, "_REPLAY_S", 0.0)  # simulates that each of these blocks took longer
     monkeypatch.setattr(replica, "_DUMPS_COST", 0)
     chain = await start_chain()
     await fill(chain, 3)
@@ -550,7 +550,7 @@ async def test_the_node_ends_even_if_all_its_monitors_are_killed() -> None:
         assert child.stdout is not None
         node = int(child.stdout.readline())
         shells = keepers(node)
-        os.kill(child.pid, signal.SIGSTOP)  # otherwise, the node would have the time to detect the exit
+        os.kill(child.pid, signal.SIGSTOP)  # otherwise, the node has time to detect the exit
         for pid in (*shells, child.pid):
             os.kill(pid, signal.SIGKILL)
     await gone(node)
@@ -804,9 +804,8 @@ async def test_other_programs_cannot_connect_to_the_nodes_port(start_chain: Star
 
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")
 async def test_a_node_without_free_descriptors_becomes_idle() -> None:
-    """Without a free descriptor, accept(2) fails before it checks for connections. The node would then loop."""
-    # Start many nodes at once, because an undisturbed start succeeds. In an earlier version, one in twenty used a core
-    # forever.
+    """Without a free descriptor, accept(2) fails before it checks for connections. The node must not loop."""
+    # Start many nodes at once, because the failure is rare if only one node starts.
     nodes = await asyncio.gather(
         *(AnvilNode.start(Genesis(31337, 1_750_000_000, {}), memory_mb=512) for _ in range(40))
     )

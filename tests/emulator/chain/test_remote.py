@@ -18,7 +18,7 @@ LOG = {"address": "0x" + "11" * 20, "topics": [], "data": "0x", "blockNumber": "
 
 
 class Node:
-    """Returns a log, and block numbers from a list, of which it repeats the last."""
+    """Node that returns a log, and block numbers from a list. The node repeats the last block number."""
 
     def __init__(self) -> None:
         self.numbers: list[Any] = ["0x2"]

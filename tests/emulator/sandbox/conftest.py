@@ -1,4 +1,4 @@
-"""A real engine on a separate event loop, a real host, and a small web server for outbound requests."""
+"""Fixtures with a real engine on a separate event loop, a real host, and a small web server for outbound requests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WALLET_SECRET = bytes.fromhex("4646464646464646464646464646464646464646464646464
 _ENGINES: dict[str, Callable[..., Engine]] = {"v8": V8Engine, "fast": FastEngine, "auto": AutoEngine}
 
 
-# Long timeout, because a busy machine is slow. Operations that end at all usually end much earlier.
+# Long timeout, because a busy machine is slow. Successful operations usually end much earlier.
 PATIENCE_S = 600
 
 
@@ -227,7 +227,7 @@ class Program:
 def read_programs() -> list[Program]:
     """Returns all actions of the differential suite.
 
-    Blank lines separate them, and a comment above each contains its title.
+    In the files, blank lines separate the actions, and a comment above each action contains its title.
     """
     found = []
     for file in sorted(Path(__file__).with_name("differential").glob("*.js")):

@@ -140,12 +140,12 @@ def shown(outcome: Outcome) -> list[str]:
 
 
 class Comparison:
-    """Runs tests on both engines.
+    """Comparison of the results of both engines for tests.
 
     Args:
         v8: Reference engine.
-        fast: Engine to compare with it.
-        answers: File with earlier results of `v8`, to which the class adds new ones.
+        fast: Engine to compare with the reference engine.
+        answers: File with earlier results of `v8`, to which the class adds new results.
     """
 
     def __init__(self, v8: Engine, fast: Engine, answers: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""The engine `auto`: runs that it keeps on `fast`, runs that it repeats on `v8`, and no repeated side effects."""
+"""The engine `auto`: runs that complete on `fast`, runs that `auto` repeats on `v8`, and no repeated side effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compressed responses: decoded like servers encode them, and never larger in memory than the limit."""
+"""Compressed responses: the emulator decodes every encoding of servers, and never uses more memory than the limit."""
 
 from __future__ import annotations
 

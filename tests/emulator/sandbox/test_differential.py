@@ -46,7 +46,7 @@ TRAPPED = {
     "a name that the engine reserves",
     "formats with objects with their own conversions",
     "provider without a network",
-    # These need another behaviour than that of QuickJS, or an older Unicode version.
+    # These expressions need another behaviour than that of QuickJS, or an older Unicode version.
     "async iteration over many sources",
     "async stacks of iterators: yield star and delegates",
     "camel, snake and title case",

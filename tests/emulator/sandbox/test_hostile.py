@@ -369,7 +369,7 @@ AT_A_TRAP = {"a lock that nobody opens", "an endless WebAssembly loop", "WebAsse
 
 @dataclass(frozen=True)
 class Siege:
-    """Runs all attacks concurrently. Returns their results, and the results of the normal actions."""
+    """Concurrent run of all attacks, with the results of the attacks and of the normal actions."""
 
     outcomes: dict[str, Outcome]
     honest: list[tuple[int, Outcome]]

@@ -250,4 +250,4 @@ async def test_a_failed_request_leaves_no_references_to_its_bytes():
 
 
 class Large:
-    """Returns the memory that a frame of a failed request still references."""
+    """Object of a failed request to which no reference must remain."""

@@ -161,7 +161,7 @@ def test_the_last_spare_is_kept_for_accounts_that_used_less(new_room: Any):
 
 
 def known(shares: Shares) -> None:
-    """One account used much more than another. The recorded use does not decrease, even on a slow machine."""
+    """Records that one account used much more time than another account, and stops the decrease of the recorded use."""
     now = shares._as_of
     shares._clock = lambda: now
     shares.add("modest", 0.1)

@@ -49,7 +49,7 @@ def test_a_run_records_its_events_in_order_with_times_and_memory(room: Any, site
     [("const main = () => { for (;;); }", "timeout"), ("const main = () => x", "throw"), ("const main = (", "syntax")],
 )
 def test_failed_runs_have_a_timeline(source: str, kind: str, room: Any):
-    outcome = room.run(source, timeout_ms=150 if kind == "timeout" else 30_000)  # parsing may be slow on a busy machine
+    outcome = room.run(source, timeout_ms=150 if kind == "timeout" else 30_000)  # parsing can be slow on a busy machine
     assert outcome.trace.as_dict()["events"][-1] | {"at_ms": 0, "memory_bytes": 0} == {
         "at_ms": 0, "memory_bytes": 0, "kind": "end", "ok": False, "error_kind": kind,
     }  # fmt: skip

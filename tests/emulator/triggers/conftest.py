@@ -25,7 +25,7 @@ from svcnb.emulator.triggers.queue import RetryPolicy, RunQueues
 START = 1_900_000_000.0
 PATIENCE_S = 300
 IDLE_LOOKS = 400
-"""Number of consecutive reads in which a run waits and no queue is open. After them, no worker will execute the run."""
+"""Number of consecutive reads with a waiting run and no open queue, after which no worker will execute the run."""
 
 
 class Scripted:
@@ -210,7 +210,7 @@ def make_parts(store: Store, clock: Clock) -> Callable[..., Parts]:
 
 
 class Door:
-    """Sends raw HTTP to an emulator in this process, without the project's client.
+    """Raw HTTP client of an emulator in this process, independent of the project's client.
 
     Args:
         service: Components of the emulator.

@@ -1,5 +1,5 @@
 /**
- * Code editor of the panels. It is large, so it is a separate bundle that a page loads once, even if several panels
+ * Code editor of the panels. The editor is a separate, large bundle that a page loads only once, even if several panels
  * show an editor (`lib/code_editor.ts`). Panels import only its types.
  */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";

@@ -133,7 +133,7 @@ function elsewhere(name: string, modules: typeof INSIDE): esbuild.Plugin {
 
 if (import.meta.main) {
   const outDir = Deno.args[0];
-  if (outDir === undefined) throw new Error("pass the output folder as an argument");
+  if (outDir === undefined) throw new Error("the output folder is missing: pass it as the first argument");
   await Deno.mkdir(outDir, { recursive: true });
   await build(outDir);
   await esbuild.stop();

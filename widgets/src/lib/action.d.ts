@@ -1,5 +1,5 @@
 // Declarations for actions of the Svc service: types for editors and `tsc --checkJs`.
-// `svcnb types` generates this file from the table of the runtime.
+// `svcnb types` generates this file from the list of the runtime's functions.
 
 interface SvcActionFunctions {
   /** The private key of a wallet that the caller's key and this action can use: 0x and 64 hex digits. Counts as one of at most 10 key operations of a run. */
@@ -28,7 +28,7 @@ interface SvcActionFunctions {
 }
 
 interface SvcRequestHeaders {
-  /** One of x-request-id and, if the caller sent one, x-correlation-id. */
+  /** Value of x-request-id, or of x-correlation-id if the caller sent this header. Otherwise null. */
   get(name: string): string | null;
   has(name: string): boolean;
 }
@@ -52,7 +52,7 @@ declare const global: typeof globalThis;
 
 /** @deprecated Not available: use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify. */
 declare const Buffer: never;
-/** @deprecated Not available: actions have no environment; pass values in js_params. */
+/** @deprecated Not available: pass values in js_params: actions cannot access environment variables. */
 declare const process: never;
 /** @deprecated Not available: write import ... from "name@1.2.3" at the top, or use the available globals (ethers, fetch, crypto). */
 declare const require: never;

@@ -104,7 +104,9 @@ function creator(at: Panel, place: HTMLElement, { label, content, create, note, 
 }
 
 const cost = (mode: Resources["mode"]) =>
-  mode === "chain" ? "The owner's wallet sends a transaction. The panel shows it before you sign." : "Costs one cent.";
+  mode === "chain"
+    ? "The owner's wallet sends a transaction. The panel shows the transaction before you sign."
+    : "The creation costs one cent.";
 
 const nameInput = (placeholder: string) => h("input", { type: "text", autocomplete: "off", placeholder });
 
@@ -198,7 +200,7 @@ export function newUsageKey(
       showSecret(
         place,
         "usage key",
-        "Anyone who has this key can run these actions at your cost. Store it in a safe place.",
+        "Anyone who has this key can run these actions at your cost. Store the key in a safe place.",
         created.secret,
         done,
       );

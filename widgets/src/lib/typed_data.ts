@@ -34,7 +34,7 @@ const WORD = 32;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const NUMBER = /^(0x[0-9a-fA-F]+|\d+)$/;
 
-/** Builds the envelope of a flow as JSON, in the form for `eth_signTypedData_v4`. */
+/** Builds the envelope of a flow as JSON, in the format of `eth_signTypedData_v4`. */
 export function envelope(
   flow: Flow,
   address: string,

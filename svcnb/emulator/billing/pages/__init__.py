@@ -25,7 +25,7 @@ _HEADINGS: Final = {
 }
 _MESSAGES: Final = {
     "requires_payment_method": "This payment has not been paid yet.",
-    "processing": "The processor is waiting for the confirmation",
+    "processing": "The processor is waiting for the confirmation.",
     "succeeded": "The processor has collected the payment.",
     "failed": "The payment failed. No money was deducted.",
     "canceled": "The payment was canceled. No money was deducted.",
@@ -68,7 +68,7 @@ def settled_page(intent: Intent, *, onward: str) -> str:
 
     Args:
         intent: The payment.
-        onward: Address of the page that follows.
+        onward: Address of the link "Continue" on the page.
     """
     body = _fill("settled.html", onward=onward, **_facts(intent))
     head = _REFRESH if intent.status == "processing" else ""
@@ -98,7 +98,7 @@ def message_page(heading: str, message: str, *, root: str) -> str:
 
 
 def asset(name: str) -> bytes | None:
-    """Returns a static file of the pages, or None if it does not exist. The build creates the script."""
+    """Returns a static file of the pages, or None if the file does not exist. The build creates the script."""
     folder = files("svcnb.emulator.billing").joinpath("static" if name.endswith(".js") else "pages")
     file = folder.joinpath(name)
     return file.read_bytes() if name in ASSETS and file.is_file() else None

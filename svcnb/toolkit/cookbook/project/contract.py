@@ -1,7 +1,8 @@
 """Commands that deploy and call the contracts of this project: ``python contract.py --help``.
 
 The file ``owner.key`` contains the private key of the wallet. The environment variable OWNER_KEY_FILE selects another
-file. SVC_RPC_URL is the address of a node of the chain. ``deployed.json`` contains the addresses of the contracts.
+file. SVC_RPC_URL is the address of a node of the chain. ``deployed.json`` contains the addresses of the deployed
+contracts.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def key_file() -> Path:
 
 
 def connected() -> Web3:
-    """Returns a web3 object for the chain, which signs with the wallet."""
+    """Returns a web3 object that is connected to the chain and signs with the wallet."""
     if "SVC_RPC_URL" not in os.environ:
         raise click.ClickException("SVC_RPC_URL is not set: set it to the URL of a node of the chain.")
     if not key_file().is_file():
@@ -67,7 +68,10 @@ def bound(w3: Web3, name: str, function: str, given: tuple[str, ...]) -> Any:
 
 
 def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any]:
-    """Converts arguments to the types of a function, or reads them by name from the response of an action."""
+    """Converts the arguments to the parameter types of a function.
+
+    A single argument FILE.json is a file with an action's response, which contains the arguments by name.
+    """
     inputs = [each.get("inputs", []) for each in interface if each.get("name", "constructor") == function]
     types = {each["name"].rstrip("_"): each["type"] for each in (inputs[0] if inputs else [])}
     if len(given) == 1 and given[0].endswith(".json"):
@@ -84,7 +88,7 @@ def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any
 
 
 def reason(name: str, data: str) -> str:
-    """Returns the name of a contract's error, found by the first four bytes of the data."""
+    """Returns the signature of the contract's error in the revert data, or the data if the error is unknown."""
     for each in json.loads(artifact(name).read_text("utf-8"))["abi"]:
         signature = f"{each.get('name')}({','.join(part['type'] for part in each.get('inputs', []))})"
         if each["type"] == "error" and data.startswith(Web3.keccak(text=signature)[:4].to_0x_hex()):
@@ -122,7 +126,7 @@ def wallet() -> None:
 @main.command()
 @click.argument("name")
 @click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
-@click.option("--value", type=int, default=0, help="Wei that the contract receives.")
+@click.option("--value", type=int, default=0, help="Amount to send to the contract, in wei.")
 def deploy(name: str, given: tuple[str, ...], value: int) -> None:
     """Deploy a contract and print its address."""
     file = artifact(name)
@@ -137,7 +141,7 @@ def deploy(name: str, given: tuple[str, ...], value: int) -> None:
 @click.argument("name")
 @click.argument("function")
 @click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
-@click.option("--value", type=int, default=0, help="Wei that the function receives.")
+@click.option("--value", type=int, default=0, help="Amount to send to the function, in wei.")
 def send(name: str, function: str, given: tuple[str, ...], value: int) -> None:
     """Call a function in a transaction. A single argument FILE.json is a file with the response of an action."""
     try:

@@ -240,7 +240,7 @@ export class Execution implements Host {
     }
   }
 
-  /** Returns a script of the action in the form for QuickJS. */
+  /** Returns a script of the action, rewritten for QuickJS. */
   #readable(script: string): string {
     if (script !== this.#source) return script;
     try {

@@ -51,7 +51,7 @@ export default panel("Account", (at) => {
         const args = { name: typed(name, "Enter a name for the account.") };
         const made = await at.call<{ api_key: string }>("create", args, "Creating the account");
         const warning =
-          "Anyone who has this key controls the account, and a lost key cannot be replaced. Store it in a safe place.";
+          "Anyone who has this key controls the account, and a lost key cannot be replaced. Store the key in a safe place.";
         showSecret(secret, "account key", warning, made.api_key, () => opened.querySelector("button")?.focus());
       }, { kind: "primary", fields: { name } }),
       h("hr", {}),

@@ -33,7 +33,7 @@ export function pendingPart(at: Panel): { element: HTMLElement; read: () => Prom
       said.textContent = "";
       const made = await at.call<{ secret: string }>("resume", { mint: mint.id }, "Completing the creation");
       if (made.secret) {
-        const warning = "Anyone who has this key can run its actions at your cost. Store it in a safe place.";
+        const warning = "Anyone who has this key can run actions at your cost. Store the key in a safe place.";
         showSecret(secret, "usage key", warning, made.secret, () => void read());
       }
       said.textContent = `✓ The ${mint.kind} ${mint.name} is complete.`;

@@ -217,9 +217,11 @@ export default panel("Signing", (at) => {
           at.button("Send to the service", () => send(typedData, signature, answer), {
             kind: good ? "primary" : undefined,
           }),
-          good
-            ? null
-            : h("span", { class: "svcnb-bad" }, "The service will reject this signature. To see the error, send it."),
+          good ? null : h(
+            "span",
+            { class: "svcnb-bad" },
+            "The service will reject this signature. To see the error, send the envelope.",
+          ),
         ),
         answer,
       );

@@ -129,10 +129,12 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       ask,
       "Transaction to confirm",
       [
-        h("p", {}, h("strong", {}, `This will ${told.what}.`)),
-        told.known
-          ? null
-          : h("p", { class: "svcnb-warn" }, "The call cannot be decoded. Send it only if you understand its effect."),
+        h("p", {}, h("strong", {}, `This transaction will ${told.what}.`)),
+        told.known ? null : h(
+          "p",
+          { class: "svcnb-warn" },
+          "The panel cannot decode the call. Send it only if you understand its effect.",
+        ),
         h(
           "table",
           {},
@@ -165,7 +167,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       ask,
       "Transaction to confirm",
       [
-        h("p", {}, h("strong", {}, `This will ${write.what}.`)),
+        h("p", {}, h("strong", {}, `This transaction will ${write.what}.`)),
         h(
           "table",
           {},

@@ -147,7 +147,7 @@ export function watcher(at: Panel): Watcher {
       "div",
       { class: "svcnb-card" },
       h("p", {}, "Address: ", h("code", {}, trigger.address), " ", copyButton(() => trigger.address)),
-      h("p", { class: "svcnb-hint" }, "Anyone who has this address can send a POST request to it."),
+      h("p", { class: "svcnb-hint" }, "Anyone who has this address can start the trigger."),
       field("Test request", text, "The panel sends valid JSON as JSON, and other text as plain text"),
       at.button("Send", async () => {
         const { run } = await at.call<{ run: string }>("fire", { trigger: trigger.id, body: text.value }, "Sending");

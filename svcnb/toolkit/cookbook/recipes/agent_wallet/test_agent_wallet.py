@@ -149,7 +149,7 @@ def test_an_old_or_missing_record_does_not_result_in_a_payment(world: World) -> 
 
 
 def test_a_record_of_a_payment_that_was_not_made_is_refused(world: World) -> None:
-    """The agent makes the large payment, and continues with the record of the small one."""
+    """The agent makes the large payment, and continues with the record of the small payment."""
     large = world.sign(value="100")
     small = world.sign(value="1")
     world.pay(large)

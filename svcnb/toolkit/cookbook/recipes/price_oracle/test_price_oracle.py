@@ -34,7 +34,7 @@ def svc_emulator_settings(sources: Sources) -> dict[str, Any]:
 
 
 class World:
-    """Oracle, the contract that trusts it, and the sender of its prices."""
+    """Oracle, contract that accepts the oracle's prices, and wallet that submits the prices."""
 
     def __init__(self, svc: svcnb.Client, emulator: Any, sources: Sources) -> None:
         self.svc, self.sources = svc, sources

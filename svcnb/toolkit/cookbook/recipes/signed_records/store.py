@@ -16,7 +16,7 @@ class Shop(StubServer):
 
 
 class Store(StubServer):
-    """Store with a list of records for each customer. Tests change `records` to falsify them."""
+    """Store with a list of records for each customer. Tests change `records` to return false receipts."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -70,7 +70,7 @@ class World:
         return template.derive(self.settings | changed, name="RECORDS")
 
     def sell(self, order: str, cents: Any, customer: str = ADA, issuer: svcnb.Action | None = None) -> dict[str, Any]:
-        """Adds an order to the shop. The issuer signs a receipt for it."""
+        """Adds an order to the shop. The issuer signs a receipt for the order."""
         self.store.of(customer)
         self.shop.sell(order, customer, cents)
         return self.issue(order=order, issuer=issuer)

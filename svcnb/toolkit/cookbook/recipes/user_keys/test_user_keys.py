@@ -105,10 +105,10 @@ def test_anyone_can_find_a_users_key_before_the_user_signs_in(world: World, svc_
 
 
 def test_the_template_identifies_the_user_of_an_action(world: World) -> None:
-    stamp = TEMPLATE.stamp_in(world.kim)
-    assert stamp is not None
-    assert stamp.constant["name"] == "kim"
-    assert TEMPLATE.stamp_in(svcnb.Action(world.kim.source.replace("sub !==", "sub  !=="))) is None
+    derived = TEMPLATE.parse_derived(world.kim)
+    assert derived is not None
+    assert derived.constant["name"] == "kim"
+    assert TEMPLATE.parse_derived(svcnb.Action(world.kim.source.replace("sub !==", "sub  !=="))) is None
 
 
 # --- look-alike users -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Lookup of a user's action and the address of its key: ``python users.py NAME``.
+"""Lookup of a user's action and of the address of the action's key: ``python users.py NAME``.
 
 The user does not have to sign in. The template and the name determine the CID, and the CID determines the public key.
 """
@@ -51,7 +51,7 @@ def action_of(name: str, settings: dict[str, Any], template: svcnb.Action, versi
         name: Name of the user at the identity provider.
         settings: The constant ``USER`` of the template, without the name.
         template: Template of the action. A different template gives each user a different key.
-        version: Version of the template. It is part of the constant.
+        version: Version of the template, which is a part of the constant.
 
     Raises:
         ValueError: The name is not a letter a-z, followed by at most 31 characters of a-z, 0-9 and -.
@@ -64,13 +64,13 @@ def action_of(name: str, settings: dict[str, Any], template: svcnb.Action, versi
 
 
 def key_of(svc: svcnb.Client, action: svcnb.Action) -> Key:
-    """Runs an action that looks up the public key and the address of another action's own key."""
+    """Returns the public key and the address of an action's own key. Runs the action `FIND` to look up both values."""
     found = svc.run(FIND, cid=action.cid).response
     return Key(found["publicKey"], found["address"])
 
 
 def digest_of(kind: str, order: dict[str, str], settings: dict[str, Any]) -> str:
-    """Returns the digest of an order (EIP-712). The identity provider stores it in the claim ``nonce`` of the token.
+    """Returns the digest of an order (EIP-712), which the identity provider stores in the claim ``nonce`` of the token.
 
     Args:
         kind: ``Payment`` or ``Migration``.
@@ -86,7 +86,7 @@ def digest_of(kind: str, order: dict[str, str], settings: dict[str, Any]) -> str
 
 
 def settings_of(file: Path) -> dict[str, Any]:
-    """Reads the settings that all users share from a plan."""
+    """Returns the settings that all users share, from the file of a plan."""
     (described,) = tomllib.loads(file.read_text("utf-8"))["actions"].values()
     constant: dict[str, Any] = described["constant"]
     return constant
