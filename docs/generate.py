@@ -146,7 +146,7 @@ def error_messages() -> str:
         "dots replace each value. [Errors](errors.md) describes the classes. Commands print the messages of "
         "`UsageError`, `BadParameter` and `ClickException`."
     )
-    return _document("Error messages", intro, _table(("message", "error", "fix"), rows))
+    return _document("Error messages", intro, _table(("message", "error", "fix or allowed values"), rows))
 
 
 def _cell(text: str) -> str:

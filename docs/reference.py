@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import re
+import sys
 from collections.abc import Iterable
 from importlib import import_module
 from pkgutil import iter_modules
@@ -165,10 +167,10 @@ def entry(name: str, path: str, value: Any) -> Iterable[str]:
     if inspect.ismodule(value):
         yield prose(inspect.getdoc(value))
         return
-    if callable(value):
-        yield signature(name.rpartition(".")[2], value)
-    elif not callable(value):
+    if not callable(value):
+        yield prose(data_text(path.rpartition(".")[2], value))
         return
+    yield signature(name.rpartition(".")[2], value)
     yield prose(inspect.getdoc(value))
     if inspect.isclass(value) and issubclass(value, Model):
         listed = list(fields(value))
@@ -181,6 +183,19 @@ def entry(name: str, path: str, value: Any) -> Iterable[str]:
             if callable(inner):
                 yield signature(member, inner)
             yield prose(inspect.getdoc(inner))
+
+
+def data_text(name: str, value: Any) -> str:
+    """Returns the string below the assignment of a module's variable, or an empty string."""
+    for module in [each for title, each in sys.modules.items() if title.startswith("svcnb.")]:
+        if vars(module).get(name) is not value:
+            continue
+        body = ast.parse(inspect.getsource(module)).body
+        for node, after in itertools.pairwise(body):
+            given = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            if isinstance(given, ast.Name) and given.id == name and isinstance(after, ast.Expr):
+                return str(after.value.value) if isinstance(after.value, ast.Constant) else ""
+    return ""
 
 
 def fields(kind: type[Model]) -> Iterable[tuple[str, str, str]]:
@@ -278,17 +293,24 @@ def _link(found: re.Match[str]) -> str:
 def _sections(text: str | None) -> str:
     lines: list[str] = []
     code = False
+
+    def end() -> None:
+        while code and lines and not lines[-1]:
+            lines.pop()  # the empty lines at the end of an example
+        lines.extend(["```", ""] if code else [])
+
     for line in (text or "").splitlines():
         stripped = line.strip()
         if found := _SECTION.match(stripped):
-            lines += _end(code=code)
+            end()
             code = found[1].startswith("Example")
             lines += ["", f"**{found[1]}**", ""] + (["```text"] if code else [])
         elif code and stripped and not line.startswith(" "):
-            lines += [*_end(code=code), line]
+            end()
+            lines.append(line)
             code = False
         elif code:
-            lines.append(line[4:] if stripped != "::" else "")
+            lines.append("" if stripped in {"::", "<BLANKLINE>"} else line[4:])
         elif re.match(r" {4}\w[\w.*]*( \([^)]*\))?: ", line) or (line.startswith("    *") and ":" in line):
             word, _, rest = stripped.partition(": ")
             lines.append(f"- `{word}`: {rest}")
@@ -296,9 +318,5 @@ def _sections(text: str | None) -> str:
             lines.append(f"  {stripped}")
         else:
             lines.append(stripped.replace("::", ":") if stripped.endswith("::") else stripped)
-    lines += _end(code=code)
+    end()
     return "\n".join(lines).strip()
-
-
-def _end(*, code: bool) -> list[str]:
-    return ["```", ""] if code else []

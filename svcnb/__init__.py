@@ -1,4 +1,4 @@
-"""Workbook, toolkit and emulator for the account, key-custody and action-execution service.
+"""Jupyter toolkit, lessons and a local emulator for a key-custody service that runs JavaScript actions.
 
 The import of this package is fast, because Python loads the module of a public name only when the name is first used.
 If a name needs packages that are not installed, the error contains the command that installs them.

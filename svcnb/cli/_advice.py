@@ -35,7 +35,7 @@ _ADVICE: Final = {
     "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
     "wallets list` or `svcnb actions list`.",
     "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
-    "TimedOut": "Run the command again in a few seconds, because the service can be busy.",
+    "TimedOut": "Run the command again in a few seconds.",
     "NotTheApi": _ADDRESS,
     "PaymentFailed": "Start a new payment: `svcnb billing top-up CENTS`.",
 }
@@ -69,7 +69,8 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     ),
     (r" (?:To delete the record, call|Or delete the record:) svc\.chain_secured\.delete_pending\([^)]{0,200}\)\.", ""),
     (r" To only read the account, call svc\.chain_secured\.look\(api_key_hash\)\.", ""),
-    (r": svc\.chain_secured\.drift\(\) compares[^.]{0,200}\.", "."),
+    (r": svc\.chain_secured\.drift\(\) lists[^.]{0,200}\.", "."),
+    (r" To list missing functions of the contract, call svc\.chain_secured\.drift\(\)\.", ""),
     (r"Call svc\.chain_secured\.drift\(\) [^.]{0,200}\. ", ""),
     (r"svc\.chain_secured\.look\('([^']{0,200})'\)", r"`svcnb account audit \1`"),
     (r"mine\.describe\(\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
@@ -105,7 +106,8 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
         "To list the snapshots, run `svcnb emulator snapshot list`",
     ),
     (r"Pass base_url=URL \(--base-url on the command line\)", "Pass --base-url URL"),
-    (r": (?:svcnb\.Client\()?rpc_url=\.\.\.\)?, or (?:set )?SVC_RPC_URL", " with SVC_RPC_URL"),
+    (r": (?:svcnb\.Client\()?rpc_url=\.\.\.\)?[,.] [Oo]r (?:set )?SVC_RPC_URL", " with SVC_RPC_URL"),
+    (r"Pass the password of the file: .*", "Run the command again, and enter the password of the key file."),
     (r"rpc_url \(SVC_RPC_URL\)", "SVC_RPC_URL"),
     (r"SVCNB_CONFIG or config_file", "SVCNB_CONFIG"),
     (r"Set base_url to", "Set --base-url to"),

@@ -50,7 +50,7 @@ class Explicable(SvcnbError):
     Attributes:
         explainer: Function that finds the missing permission with a query to the service. None if the error comes from
             another process.
-        clock_skew: Number of seconds by which the service's clock was ahead of this machine's at the rejection.
+        clock_skew: Number of seconds by which the service's clock was ahead of this machine's clock at the rejection.
     """
 
     explainer: Callable[[], Any] | None = None
@@ -269,7 +269,7 @@ class ServiceError(SvcnbError):
 class BadRequest(ServiceError):
     """The request is malformed, or a value has the wrong format (400)."""
 
-    default_hint = "Correct the value in the message. Nothing was charged."
+    default_hint = "Correct the value that the message describes. Nothing was charged."
 
 
 class Unauthorized(ServiceError, Explicable):
@@ -318,7 +318,7 @@ class PayloadTooLarge(ServiceError):
 class UnprocessableEntity(ServiceError):
     """The body is valid JSON, but does not match the endpoint's schema (422)."""
 
-    default_hint = "Correct the field in the message. Nothing was charged."
+    default_hint = "Correct the field that the message describes. Nothing was charged."
 
 
 class RateLimited(ServiceError):

@@ -18,7 +18,7 @@ def make_app(service: Service) -> Middleware:
     """Returns the ASGI application. The function does not use the event loop, so any thread can call it.
 
     Args:
-        service: The components of the emulator. They can start later, but must run before the first request.
+        service: The components of the emulator. The components can start later, but must run before the first request.
     """
     settings = service.settings
     tolerated = ToleratedRequests()

@@ -31,7 +31,7 @@ def build_app(service: Service) -> Middleware:
     """Returns the application of a service, with its triggers connected. Call this function on the event loop.
 
     Args:
-        service: Components of the application. They can start later, but must run before the first request.
+        service: Components of the application. The components can start later, but must run before the first request.
 
     Returns:
         The application.
@@ -118,7 +118,7 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
 
 
 def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
-    """Returns the content of the ready line. Saves a generated token for other programs of the same user."""
+    """Returns the data for ``on_ready``. Saves a generated control token for other programs of the same user."""
     if service.settings.control_token is None:
         kept.append(control_tokens.save(service.address.url, service.control_token))
     return service.addresses() | {"control_token": service.control_token}

@@ -62,15 +62,17 @@ class Service:
 
     Args:
         settings: The emulator's settings.
-        engine: Engine that runs actions, or None to create one from the settings. The service starts and stops it.
-        bootstrap: The first components, created from the same settings, or None to create them.
+        engine: Engine that runs actions, or None to create an engine from the settings. The service starts and stops
+            the engine.
+        bootstrap: The first components, created from the same settings, or None to create the first components here.
 
     Raises:
         StateUnusable: The stored state cannot be used.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
 
     Attributes:
-        control_token: Secret of the control plane. It is the setting or a random value. The seed never determines it.
+        control_token: Secret of the control plane: the setting, the stored token of an earlier start, or a random
+            value. The token never depends on the seed.
     """
 
     def __init__(self, settings: Settings, engine: Engine | None = None, bootstrap: Bootstrap | None = None) -> None:
@@ -188,7 +190,7 @@ class Service:
             await self.stop()
             raise StartRefused(
                 f"the chain cannot be started or reached: {error}",
-                "If you set --chain-rpc, check its address. To check the built-in chain, run: svcnb doctor",
+                "If you set --chain-rpc, check the URL. To check the built-in chain, run: svcnb doctor",
             ) from error
         except BaseException:
             await self.stop()
@@ -223,7 +225,7 @@ class Service:
     def keep_streams(self) -> None:
         """Stores the random streams if the next start continues with them."""
         if self._resumption is not None:
-            # After the first stop, the store is closed, and it contains the streams.
+            # After the first stop, the store is closed, and the database already contains the streams.
             with suppress(StoreUnavailable):
                 self._resumption.keep(self.randomness, self._boot)
 
@@ -235,7 +237,7 @@ class Service:
     # --- triggers, which the service loads at their first use -----------------------------------------------------
 
     async def get_triggers(self) -> Triggers:
-        """Returns the triggers service. The first call creates it and loads its modules in a thread."""
+        """Returns the triggers service. The first call loads the modules in a thread and creates the service."""
         if self._triggers is None:
             make = await in_thread(_load_triggers)
             if self._triggers is None:  # another call can have created it in the meantime

@@ -3,7 +3,8 @@
 Each file of the folder `recordings` is one conversation: requests in order, each with its response. `compare` replays a
 conversation against any service, and compares the status, the fields, and the form of each value. The original files
 are based on observations of the live service. `record` writes files with the current responses of a service. The files
-never contain secrets. They refer to keys by name, and mask values in responses that look like secrets.
+never contain secrets. The files refer to keys by name, and contain a mask for each value in a response that looks like
+a secret.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def over_http(base_url: str) -> Send:
         base_url: Address of the service, without ``/core/v1``.
 
     Returns:
-        The function. It raises `svcnb.TransportError` if the service does not respond.
+        The function, which raises `svcnb.TransportError` if the service does not respond.
     """
     import httpx
 

@@ -346,7 +346,7 @@ def one_of_each_link(names: list[str]) -> list[Any]:
 
 
 def refused(name: str, svc: Any, other: Any) -> tuple[SetUp, Any]:
-    """Builds a set-up, checks that the service refuses it, and returns it with its explanation."""
+    """Builds a set-up, checks that the service rejects the run, and returns the set-up with the explanation."""
     missing, build = CASES[name]
     given = build(svc, other)
     with pytest.raises((Forbidden, Unauthorized, ActionError)):

@@ -12,7 +12,7 @@ Request = Callable[..., Awaitable[Any]]
 
 
 async def problems(transactions: Sequence[Transaction], request: Request) -> list[str | None]:
-    """Returns one entry per transaction: the reason why the chain rejects it, or None if the chain accepts it.
+    """Returns one entry per transaction: the reason for its rejection, or None if the chain accepts the transaction.
 
     Args:
         transactions: Transactions, in the order in which the caller wants to send them.

@@ -50,7 +50,7 @@ class EarlyNode:
         )
 
     async def take(self) -> Node:
-        """Waits until the node is running and returns it. The caller must then stop the node.
+        """Waits for the start of the node, and returns the running node. The caller must then stop the node.
 
         Raises:
             ChainUnavailable: The node did not start.
@@ -58,7 +58,7 @@ class EarlyNode:
         """
         task, self._task = self._task, None
         if task is None:
-            raise LookupError("an earlier call of take or stop has already received this chain node")
+            raise LookupError("the caller has already used or stopped this chain node")
         return await task
 
     async def stop(self) -> None:

@@ -45,10 +45,10 @@ class Chain:
         clock: Clock for the timestamps of blocks.
 
     Attributes:
-        chain_id: Chain id. For an external chain, it is 0 until `start`.
+        chain_id: Chain id. For an external chain, the value is 0 until `start`.
         contract_address: Address of the contract, in lowercase with the prefix 0x. The custody's root secret determines
             this address.
-        payers: Addresses of the wallets that relay managed writes, in lowercase with the prefix 0x.
+        payers: Addresses of the wallets that send managed writes, in lowercase with the prefix 0x.
         admin_payer: Address of the wallet that manages the payers, in lowercase with the prefix 0x.
     """
 
@@ -116,10 +116,10 @@ class Chain:
             raise
 
     async def restart(self, between: Callable[[], Awaitable[object]]) -> None:
-        """Stops the built-in chain and starts a new one. Listeners receive the event `RESET`.
+        """Stops the built-in chain and starts it again from the database. Listeners receive the event `RESET`.
 
         Args:
-            between: Coroutine function to call between the stop and the start.
+            between: Coroutine function to call between the stop and the start, for example to empty the database.
 
         Raises:
             Unsupported: The chain is not the built-in chain.
@@ -143,7 +143,7 @@ class Chain:
 
     @property
     def node_pid(self) -> int:
-        """Process id of the built-in chain's node, or 0 if it has no process."""
+        """Process id of the built-in chain's node, or 0 if the node has no process."""
         return self._chain.node_pid
 
     # --- the contract -----------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class Chain:
         Args:
             function: Name of the function.
             *args: Arguments of the function.
-            sender: Address of the caller, which affects only functions that read it.
+            sender: Address of the caller, which affects only functions that read the caller's address.
             block: Number of the block to read from, or None for the latest block. If the node cannot read the given
                 block (see `node.KEPT_STATES`), the method reads from the latest block.
 
@@ -276,7 +276,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. Writes transactions to the journal before it sends them to the node.
+        """Handles a JSON-RPC request or batch. Writes each transaction to the journal, and then sends it to the node.
 
         Args:
             body: Parsed body of the request.
@@ -378,11 +378,11 @@ class Chain:
     def on_event(self, listener: Listener) -> None:
         """Registers a listener for all events of the contract, from all senders.
 
-        For transactions through this emulator, the chain calls the listener before `write` or `rpc` returns. After the
-        restore of a snapshot, the chain calls the listener once with an event named ``reset``.
+        For transactions through this emulator, the chain calls the listener before `write` or `rpc` returns. After a
+        restart or the restore of a snapshot, the chain calls the listener once with the event `RESET`.
 
         Args:
-            listener: Function to call on the event loop. It must not block.
+            listener: Function to call on the event loop. The function must not block.
         """
         self._listeners.append(listener)
 

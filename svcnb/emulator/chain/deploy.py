@@ -1,4 +1,4 @@
-"""Deployment of the contract: its facets, the diamond (EIP-2535) with their addresses, and the payers.
+"""Deployment of the facets, of the diamond contract (EIP-2535) that refers to them, and of the list of payers.
 
 The owner sends the transactions in a fixed order, starting with nonce 0. The owner's key alone therefore determines the
 contract's address, and an interrupted deployment can continue.
@@ -45,7 +45,7 @@ class Creation(NamedTuple):
 
 
 class Artifact:
-    """Compiled contracts."""
+    """Creation code of the contracts, from ``contracts/artifact.json``."""
 
     def __init__(self) -> None:
         content = json.loads(ARTIFACT.read_text("utf-8"))
@@ -58,7 +58,7 @@ class Artifact:
         return contract_address(owner, len(self._facets))
 
     def creations(self, owner: str) -> list[Creation]:
-        """Returns the owner's transactions, starting with nonce 0."""
+        """Returns all transactions of the deployment, in order. The owner sends them, starting with nonce 0."""
         cuts = [
             (contract_address(owner, nonce), _ADD, [bytes.fromhex(selector[2:]) for selector in facet["selectors"]])
             for nonce, facet in enumerate(self._facets.values())
@@ -90,8 +90,8 @@ async def missing(request: Request, artifact: Artifact, owner: str) -> list[Crea
     creations = artifact.creations(owner)
     if done >= len(creations):
         raise ChainUnusable(
-            f"the contract must be at {address}, but its owner {owner} sent {done} transactions without creating "
-            "it: start with a different seed or state folder"
+            f"the contract must be at {address}, but its owner {owner} sent {done} transactions that did not create "
+            "the contract: start with a different seed or state folder"
         )
     for nonce in range(done):
         if await request("eth_getCode", contract_address(owner, nonce), "latest") in {"0x", None}:
@@ -128,7 +128,7 @@ async def settings_calls(request: Request, address: str, *, payers: Sequence[str
     Args:
         request: Function that sends a request to the chain.
         address: Address of the contract.
-        payers: Addresses of the wallets that relay managed writes.
+        payers: Addresses of the wallets that send managed writes.
         admin_payer: Address of the wallet that manages the payers.
     """
 
@@ -165,7 +165,7 @@ async def complete(
         relay: Relay that sends the owner's transactions. The caller must lock the owner wallet with `Relay.holding`.
         artifact: Compiled contracts.
         owner: Wallet that deploys the contract.
-        payers: Addresses of the wallets that relay managed writes.
+        payers: Addresses of the wallets that send managed writes.
         admin_payer: Address of the wallet that manages the payers.
 
     Raises:
@@ -203,8 +203,8 @@ async def _send(chain: LocalChain | RemoteChain, relay: Relay, owner: Wallet, ca
             _check(call, await relay.send(owner, call.to, call.data))
         except ChainUnavailable as error:
             raise ChainUnusable(
-                f"{call.what} cannot be deployed by {owner.address}: {error.message} Send ether to that "
-                "address on this chain, and keep the seed or the state folder."
+                f"{call.what} cannot be deployed: {error.message} Send ether to {owner.address} on this chain, and "
+                "keep the seed or the state folder."
             ) from error
 
 

@@ -28,7 +28,7 @@ class Node(Protocol):
 
     @property
     def connection(self) -> Connection:
-        """Connection to the node."""
+        """JSON-RPC connection to the node."""
         ...
 
     async def stop(self) -> None:
@@ -51,7 +51,7 @@ async def start_node(genesis: Genesis, *, memory_mb: int) -> Node:
     Raises:
         ToolMissing: A binary or a bundle is not installed.
         ChainUnusable: This system cannot run the engine.
-        ChainUnavailable: The node did not start. The message contains its last output.
+        ChainUnavailable: The node did not start. The message contains the node's last output.
     """
     if genesis.engine == ANVIL:
         from svcnb.emulator.chain.node import AnvilNode

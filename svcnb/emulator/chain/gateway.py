@@ -181,7 +181,7 @@ def _read(request: Any) -> tuple[str, list[Any]]:
     if params is None:
         params = []
     if not isinstance(params, list):
-        raise RpcError(INVALID_PARAMS, "params must be an array: Ethereum's methods have positional parameters")
+        raise RpcError(INVALID_PARAMS, "params is not an array: send the parameters of the method as an array")
     _check_readable(params)
     return request["method"], params
 
@@ -200,7 +200,7 @@ def _check_readable(value: Any, depth: int = 1) -> None:
 def _raw(params: list[Any]) -> bytes:
     if not params or not isinstance(params[0], str) or not params[0].startswith("0x"):
         raise RpcError(
-            INVALID_PARAMS, "params do not contain a signed transaction: send its bytes as one 0x hex string"
+            INVALID_PARAMS, "the first parameter is not a signed transaction: send the signed bytes as 0x hex"
         )
     size = len(params[0]) // 2 - 1
     if size > MAX_TRANSACTION_BYTES:

@@ -1,4 +1,4 @@
-"""Journal of the chain in the database. It contains all changes, so the emulator can rebuild the chain from it.
+"""Journal of the chain in the database. The emulator can rebuild the chain, because the journal contains all changes.
 
 Each entry contains a digest of its own content and of the previous entry's digest. If the digests at the end of the
 journal do not match, the module moves the damaged entries to another table. When the block of an entry exists, the
@@ -161,7 +161,7 @@ def genesis_text(connection: Connection, proposed: str) -> str:
 
 
 def may_write(connection: Connection) -> bool:
-    """Acquires the lease on the journal if it is free, and returns whether this server now has the lease.
+    """Acquires the lease on the journal if the lease is free, and returns whether this server now has the lease.
 
     If several servers share a database, only the server with the lease can write the journal.
     """
@@ -202,7 +202,7 @@ def read(connection: Connection) -> History:
     """Returns all data for a rebuild of the chain. Moves damaged entries at the end to another table.
 
     Raises:
-        JournalUnusable: The dump that the first entry continues is missing or damaged.
+        JournalUnusable: The dump before the first entry is missing or damaged.
     """
     base = next((dump for dump in _dumps(connection) if _fits(connection, dump)), None)
     position, digest = (base.position, base.digest) if base else (0, START)
@@ -214,7 +214,8 @@ def read(connection: Connection) -> History:
     if base is None and rows and rows[0].position != 1:
         raise JournalUnusable(
             f"the chain's journal starts at entry {rows[0].position}, but the stored chain state before this entry is "
-            "missing or damaged. Restore the state folder or the database from a copy, or use a different one"
+            "missing or damaged. Restore the state folder or the database from a copy, or use a different folder or "
+            "database"
         )
     sound: list[Entry] = []
     for row in rows:
@@ -290,7 +291,8 @@ def unpack(data: bytes, genesis: str) -> Dump:
         raise SnapshotUnusable("the bytes are not a chain snapshot: create a new one") from error
     if head["genesis"] != genesis:
         raise SnapshotUnusable(
-            "the snapshot belongs to a chain with a different first block: restore it on the chain where it was created"
+            "the snapshot belongs to a chain with a different first block: restore the snapshot on the chain from "
+            "which it was taken"
         )
     return dump
 

@@ -3,7 +3,7 @@
 A short shell script runs between the emulator and the node. The script limits the node's memory. When the emulator
 stops or is killed, the script's standard input closes. The script then kills the node and deletes the node's folder.
 This approach works on every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell
-itself is killed, the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates it.
+itself is killed, the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates the node.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class AnvilNode:
         Raises:
             ToolMissing: The binary is not installed.
             ChainUnusable: This system cannot run anvil.
-            ChainUnavailable: The node did not start. The message contains its last output.
+            ChainUnavailable: The node did not start. The message contains the node's last output.
         """
         if sys.platform == "win32":
             raise ChainUnusable(
@@ -140,7 +140,7 @@ class AnvilNode:
         """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
-        that finds the port could otherwise set balances and code, and bypass the journal. Therefore, this function
+        that finds the port can otherwise set balances and code, and bypass the journal. Therefore, this function
         lowers the limit on file descriptors, so that the node cannot accept another connection.
         """
         import resource
@@ -205,7 +205,8 @@ def _arguments(genesis: Genesis, place: Path) -> list[Any]:
     return [
         "--silent",
         *("--ipc", str(place / "rpc")),
-        # The node requires a TCP port. The node selects a free port, which the emulator does not publish. See `_shut`.
+        # The node requires a TCP port. The node selects a free port, which the emulator does not publish. See
+        # `_block_connections`.
         *("--host", "127.0.0.1", "--port", "0", "--no-cors"),
         *("--chain-id", str(genesis.chain_id)),
         *("--timestamp", str(genesis.timestamp)),

@@ -45,6 +45,7 @@ class Wallet:
 
     Attributes:
         address: Address of the wallet, in lowercase with the prefix 0x.
+        secret: Function that returns the private key.
         nonce: Nonce of the next transaction, or None if the relay must read it from the chain.
     """
 
@@ -69,8 +70,8 @@ class Relay:
         chain: Chain that receives the transactions.
         chain_id: Id of that chain.
         payers: Wallets that send managed writes.
-        store: Database. If several servers share the database, they lock the payers with leases in it.
-        delay_s: Delay of a managed write, in seconds. It simulates the wait for a block.
+        store: Database. If several servers share the database, the servers lock the payers with leases.
+        delay_s: Delay of a managed write, in seconds. The delay simulates the wait for a block.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class Relay:
                 await self._simulate(payer.address, to, data)
                 raise _refused_in_block(function)
             if function.outputs and int(receipt["blockNumber"], 16) != seen + 1:
-                # The chain created other blocks after the simulation, so the simulation may have returned a different
+                # The chain created other blocks after the simulation, so the simulation can have returned a different
                 # value.
                 result = await self._simulate(payer.address, to, data, before=int(receipt["blockNumber"], 16))
             return result
@@ -194,7 +195,7 @@ class Relay:
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     async def _by_a_payer(self, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
-        """Runs a function with a free payer and returns its result. It completes even if the caller disconnects.
+        """Runs a function with a free payer and returns its result. Completes the run even if the caller disconnects.
 
         The relay releases the payer only after the chain has responded, because the payer's next nonce is unknown
         until then.

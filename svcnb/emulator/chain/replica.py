@@ -31,7 +31,7 @@ _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
 """Number of new entries after which a dump of the state is due.
 
-Long chains have larger dumps. For them, this number is an eighth of the number of all entries.
+Long chains have larger dumps. For long chains, this number is an eighth of the number of all entries.
 """
 _REPLAY_S: Final = 4.0
 """Total time of the node's work on new entries after which a dump of the state is due, in seconds.
@@ -106,7 +106,7 @@ class Replica:
         Args:
             chain_id: Chain id.
             balances: Balances in the first block, in wei by address. The balances apply only at the first start.
-            early: Node that is already starting. The method uses it if its first block matches.
+            early: Node that is already starting. The method uses this node if the first block matches.
 
         Raises:
             ChainUnusable: The journal belongs to a different chain, or cannot be repaired.
@@ -116,7 +116,7 @@ class Replica:
         if not await self._store.run(journal.may_write):
             raise ChainUnusable(
                 "another server runs its own chain in this database: use one chain for all servers with "
-                "--chain-rpc, or a separate database for each"
+                "--chain-rpc, or a separate database for each server"
             )
         proposed = Genesis(chain_id, self._clock.now_s(), balances, self._engine) if early is None else early.genesis
         self.genesis_text = await self._store.run(
@@ -247,14 +247,14 @@ class Replica:
     # --- restoring --------------------------------------------------------------------------------------------------
 
     async def snapshot(self) -> Dump:
-        """Returns the whole state. The node also stores a copy of the state, up to `_KEPT_MARKS` copies."""
+        """Returns a dump of the whole state. The node also stores a copy of the state, up to `_KEPT_MARKS` copies."""
         dump = await self._dump()
         if dump.digest not in self._marks and len(self._marks) < _KEPT_MARKS:
             self._marks[dump.digest] = await self.ask("evm_snapshot")
         return dump
 
     async def go_back(self, dump: Dump) -> None:
-        """Restores a state, in the journal and in the node."""
+        """Restores the state of a dump, in the journal and in the node."""
         await self._store.run_long(lambda connection: journal.restore(connection, dump))
         self._unconfirmed.clear()
         if await self._revert(dump):
@@ -293,7 +293,7 @@ class Replica:
         """Starts a new node and replays the journal on it.
 
         Args:
-            early: New node that is already starting. The method uses it if its first block matches.
+            early: New node that is already starting. The method uses this node if the first block matches.
 
         Raises:
             ChainUnusable: The journal cannot be read.
@@ -364,7 +364,7 @@ class Replica:
             )
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:
-        """Replays an entry without a recorded block, which the node may have rejected before a crash."""
+        """Replays an entry without a recorded block. Before a crash, a node can have rejected such an entry."""
         transaction = read_transaction(entry.payload)
         nonce = int(await self.ask("eth_getTransactionCount", transaction.sender, "latest"), 16)
         try:

@@ -101,7 +101,7 @@ def require_plain(request: Request) -> None:
     if coding not in {"", "identity"}:
         raise StructuredError(
             400,
-            f"The body has the content coding {coding[:40]}, but the service does not decode bodies.",
+            f"The body is compressed (Content-Encoding: {coding[:40]}), but the service does not decompress bodies.",
             fix="Send plain JSON, without the header Content-Encoding.",
         )
 

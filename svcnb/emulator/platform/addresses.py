@@ -34,7 +34,10 @@ _DISCARD_PORT: Final = 9
 
 
 class AddressRefused(Exception):
-    """Error for a connection that the policy does not permit. The message contains the option to permit it, if any."""
+    """Error for a connection that the policy does not permit.
+
+    If a setting can permit the connection, the message contains the setting.
+    """
 
 
 class AllowedAddress(NamedTuple):

@@ -16,7 +16,7 @@ from svcnb.protocol.limits import CLOCK_EARLIEST_S, CLOCK_LATEST_S
 class Clock:
     """Clock of the emulator, in seconds since the Unix epoch.
 
-    The event loop sets the clock. The database thread also reads it.
+    Only the event loop sets the clock. The database thread also reads the clock.
 
     Args:
         frozen_at: Unix seconds at which the clock is frozen, or None to follow the machine's clock.
@@ -110,7 +110,7 @@ class Clock:
         checked_time(time.time() + (state["offset"] or 0.0) if frozen_at is None else frozen_at)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Registers a listener. The clock calls it after every freeze, advance, return to real time and restore."""
+        """Registers a function that the clock calls after every freeze, advance, return to real time and restore."""
         self._listeners.append(listener)
 
     def _changed(self) -> None:

@@ -122,7 +122,7 @@ class Connection(ABC):
         return answered
 
     def insert(self, table: str, /, **values: Any) -> None:
-        """Inserts a row."""
+        """Inserts a row with one value per named column."""
         self._execute(inserting(table, values), values)
 
     # --- transactions -------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class Connection(ABC):
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Rolls back the statements of its block if the block raises an exception. Use it inside a transaction."""
+        """Rolls back the statements of its block if the block raises an exception. Call it inside `transaction`."""
         self._depth += 1
         name = f"inner_{self._depth}"
         try:

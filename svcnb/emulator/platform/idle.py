@@ -47,9 +47,9 @@ async def stop_when_idle(
 class Resumption:
     """Stored control token, time and random streams, which the next start uses.
 
-    The class stores the time at each change, so that a killed process does not lose it. The class stores random streams
-    at a regular stop, and uses them once. After a crash, the position of the streams is unknown, so the next start uses
-    new streams.
+    The class stores the time at each change, so that the time is not lost if the process is killed. The class stores
+    the random streams at a regular stop, and only the next start uses the stored streams. After a crash, the position
+    of the streams is unknown, so the next start uses new streams.
 
     Args:
         store: The database of the stored state.

@@ -25,7 +25,7 @@ Table("leases", "name VARCHAR NOT NULL PRIMARY KEY, holder VARCHAR NOT NULL")
 
 
 def take(connection: Connection, name: str) -> bool:
-    """Acquires a lease if it is free or this server already has it.
+    """Acquires a lease, unless another running server has the lease.
 
     Args:
         connection: Connection inside a transaction. The commit acquires the lease.
@@ -48,14 +48,14 @@ def take(connection: Connection, name: str) -> bool:
 
 
 def release(connection: Connection, name: str) -> None:
-    """Releases a lease if this server still has it."""
+    """Releases a lease if this server still has the lease."""
     if (me := connection.session) is not None:
         connection.run("DELETE FROM leases WHERE name = :name AND holder = :me", name=name, me=me)
 
 
 @asynccontextmanager
 async def held(store: Store, name: str) -> AsyncIterator[None]:
-    """Acquires a lease for the duration of a block. Waits while another running server has it.
+    """Acquires a lease for the duration of a block. Waits while another running server has the lease.
 
     Args:
         store: The shared database.

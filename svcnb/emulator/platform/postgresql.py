@@ -34,7 +34,7 @@ _VALUE: Final = re.compile(r"('(?:[^']|'')*')|(?<![:\w]):([a-z_]\w*)")
 
 
 class PostgresConnection(Connection):
-    """Connection to a PostgreSQL database. The transactions of all servers that share it run in sequence.
+    """Connection to a PostgreSQL database. The transactions of all servers that share the database run in sequence.
 
     Args:
         url: ``postgresql://user:password@host/name``.
@@ -52,7 +52,7 @@ class PostgresConnection(Connection):
             import psycopg
         except ModuleNotFoundError as error:
             raise DriverMissing(
-                f"PostgreSQL needs its driver, which is not installed: {install_command('postgres')}"
+                f"the driver for PostgreSQL is not installed: run {install_command('postgres')}"
             ) from error
         self._driver_errors = psycopg
         self._driver: psycopg.Connection[Row] | None = None

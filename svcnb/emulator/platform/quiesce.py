@@ -49,7 +49,7 @@ class Quiesce:
     async def exclusive(self) -> AsyncIterator[None]:
         """Runs its block when no other requests are in progress, but at the latest after `TIMEOUT_S`.
 
-        The count must not include the calling request.
+        The caller must not be a request that `enter` has counted.
         """
         async with self._exchange:
             self._open.clear()

@@ -47,7 +47,7 @@ class RateLimiter:
         """Counts a call, unless the caller has reached the limit.
 
         Args:
-            who: The limited caller.
+            who: Name of the caller, for example an IP address.
             now: Current time, in Unix seconds.
 
         Returns:
@@ -76,7 +76,7 @@ class RateLimiter:
         return None
 
     def clear(self) -> None:
-        """Deletes all counts in memory."""
+        """Deletes all counts in memory. The counts in a shared database stay."""
         self._times.clear()
 
 
@@ -86,7 +86,7 @@ def admit(connection: Connection, *, what: str, who: str, limit: int, now: float
     Args:
         connection: Connection inside a transaction. The count takes effect at the commit.
         what: Name of the limit.
-        who: The limited caller.
+        who: Name of the caller, for example an IP address.
         limit: Maximum number of calls in any 60 seconds, at least 1.
         now: Current time, in Unix seconds.
 

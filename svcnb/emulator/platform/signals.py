@@ -16,14 +16,14 @@ class Signals:
     """Handlers of both signals.
 
     The methods have no effect where a program cannot handle signals, such as outside the main thread. The program that
-    embeds the emulator must then stop it.
+    embeds the emulator must then stop the emulator.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
 
     def end_start(self, start: asyncio.Task[None]) -> None:
-        """Makes the first SIGTERM cancel the start. `asyncio.Runner` does this for SIGINT.
+        """Makes the first SIGTERM cancel the start, as `asyncio.Runner` does for SIGINT.
 
         Args:
             start: The task of the start.
@@ -45,7 +45,7 @@ class Signals:
             self._on(number, stop)
 
     def wait_for_stop(self) -> None:
-        """Ignores SIGTERM during the stop, so that a second signal cannot interrupt it. SIGINT still can."""
+        """Ignores SIGTERM during the stop, so that a second SIGTERM cannot interrupt the stop. SIGINT still can."""
         self._on(signal.SIGTERM, lambda: None)
         with _where_possible():
             self._loop.remove_signal_handler(signal.SIGINT)

@@ -14,7 +14,7 @@ from svcnb.protocol.in_page import IN_PAGE
 LOCK: Final = "lock"
 DATABASE: Final = "svcnb.db"
 FIRST_START: Final = "first_start"
-"""Marker file that exists from the first start until the database is bound to the root secret."""
+"""Marker file that exists from the first start until the database contains the fingerprint of the root secret."""
 
 
 class StateFolder:
@@ -77,7 +77,7 @@ class StateFolder:
         return False
 
     def complete_first_start(self) -> None:
-        """Removes the marker of the first start. Call this method when the database is bound to the root secret."""
+        """Removes the marker of the first start. Call this method after `svcnb.emulator.keys.root.bind_root`."""
         (self.path / FIRST_START).unlink(missing_ok=True)
 
     @property
@@ -86,7 +86,7 @@ class StateFolder:
         return f"sqlite:///{(self.path / DATABASE).absolute()}"
 
     def release(self) -> None:
-        """Releases the lock of the folder."""
+        """Releases the lock, so that another emulator can use the folder."""
         self._lock.close()
 
 

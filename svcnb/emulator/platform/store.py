@@ -92,8 +92,8 @@ class Store:
             raise StateUnusable(str(error)) from error
         except DatabaseError as error:
             raise StateUnusable(
-                f"the database at {self._address} cannot be opened ({error}): restore it from a copy, or move "
-                "it to another folder to start with an empty state"
+                f"the database at {self._address} cannot be opened ({error}): restore the database from a copy, or "
+                "start with a different database or state folder"
             ) from error
         self._queue: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
         self._at_work = threading.Lock()
@@ -120,14 +120,14 @@ class Store:
         """Runs ``work`` in a transaction and returns after its commit.
 
         Args:
-            work: Short function that only uses the database. If it raises an exception, the store rolls back its
-                changes.
+            work: Short function that only uses the database. If ``work`` raises an exception, the store rolls back the
+                changes of ``work`` and raises the exception in the caller.
 
         Returns:
             The return value of ``work``.
 
         Raises:
-            StoreUnavailable: The database failed or is closed. It contains none of the changes.
+            StoreUnavailable: The database failed or is closed. The database contains none of the changes.
         """
         # Queue after the waiting functions, so that functions run in the order of their calls.
         if self.immediate and not self._queued:
@@ -146,7 +146,7 @@ class Store:
             The return value of ``work``.
 
         Raises:
-            StoreUnavailable: The database failed or is closed. It contains none of the changes.
+            StoreUnavailable: The database failed or is closed. The database contains none of the changes.
         """
         if IN_PAGE:  # a page has one thread
             return await self.run(work)
@@ -296,7 +296,8 @@ class Store:
             STATE.needs_migration(found, self._address, writer or "")
         except ValueError:
             raise StateUnusable(
-                f"the state at {self._address} has the invalid version {seen!r}: expected an integer"
+                f"the state at {self._address} has the invalid version {seen!r}: expected an integer. Restore the "
+                "state from a copy, or start with a different state folder"
             ) from None
         except UnreadableVersion as error:
             raise StateUnusable(f"{error}, or start with a different state folder") from None
@@ -317,7 +318,7 @@ class _FileMissing(Exception):
 
 
 class _File:
-    """Identity of the database file, to check that its path still refers to it.
+    """Identity of the database file, to check that the path still refers to the same file.
 
     SQLite continues to write to a moved or deleted file, and loses these writes. A system call before each commit (one
     microsecond) prevents the emulator from acknowledging such a write.

@@ -34,8 +34,8 @@ class _Event(NamedTuple):
 class AnswerOrder:
     """Recorded order of events in the first attempt of a run.
 
-    In the second attempt, the class delays results until their turn in this order. It does not delay operations that
-    only the second attempt starts, because these operations have no position in the order.
+    In the second attempt, the class delays results until their turn in this order. The class does not delay operations
+    that only the second attempt starts, because these operations have no position in the order.
 
     Args:
         clock: Monotonic clock that returns seconds.

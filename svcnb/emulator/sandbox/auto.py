@@ -86,7 +86,7 @@ class AutoEngine:
         self._v8_asleep = True
 
     async def stop(self) -> None:
-        """Stops all processes."""
+        """Stops all processes of both engines. Running actions end with the error kind ``host``."""
         self._v8_asleep = False
         await self._fast.stop()
         await self._v8.stop()
@@ -121,12 +121,12 @@ class AutoEngine:
     async def is_reachable(self) -> bool:
         """Returns whether the processes of both engines respond.
 
-        The method checks processes of `v8` only after its first use.
+        The method checks the processes of `v8` only after the first run that needs `v8`.
         """
         return await self._fast.is_reachable() and (self._v8_asleep or await self._v8.is_reachable())
 
     def state(self) -> EngineState:
-        """Returns the combined state of both engines. Its details contain the state of each engine."""
+        """Returns the combined state of both engines. The field ``details`` contains the state of each engine."""
         fast, v8 = self._fast.state(), self._v8.state()
         return EngineState(
             name=NAME,

@@ -1,9 +1,9 @@
-"""Engine `fast`, which runs QuickJS-ng in WebAssembly, and restores its memory from an image before every run.
+"""Engine `fast`, which runs QuickJS-ng in WebAssembly. It restores the memory of QuickJS-ng before every run.
 
-Processes are long-lived. Each process executes one run at a time, and overwrites the engine's whole memory before the
-next run. A run can therefore not read data of another run. An operation that QuickJS cannot perform exactly like V8 is
-a trap, which ends the run with the error kind ``unsupported``. `svcnb.emulator.sandbox.auto.AutoEngine` repeats such
-runs on `v8`.
+Processes are long-lived. Each process executes one run at a time, and overwrites the whole memory of QuickJS-ng with an
+image before the next run. A run can therefore not read data of another run. An operation that QuickJS cannot perform
+exactly like V8 is a trap, which ends the run with the error kind ``unsupported``.
+`svcnb.emulator.sandbox.auto.AutoEngine` repeats such runs on `v8`.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ class ActionHost:
     Args:
         custody: Custody that derives action keys.
         cid: CID of the running action.
-        wallet_secret: Function that returns a wallet's 32-byte private key for the ``pkpId`` that the action passed. It
-            raises `KeyRefused` if this API key and action may not use the wallet.
+        wallet_secret: Function that returns a wallet's 32-byte private key for the ``pkpId`` that the action passed.
+            The function raises `KeyRefused` if this API key and action may not use the wallet.
         headers: Headers that the action can read: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
         network: HTTP client for outbound requests.
         packages: Package folder for imports, or None if the settings contain no folder.
@@ -148,7 +148,7 @@ class ActionHost:
         """Returns the source of an imported module."""
         if self._packages is None:
             raise OperationRefused(
-                f"cannot import {specifier!r}: this emulator has no package folder. Start it with "
+                f"cannot import {specifier!r}: this emulator has no package folder. Start the emulator with "
                 "--action-packages FOLDER (SVC_ACTION_PACKAGES)"
             )
         return await offload(self._packages.load, specifier, importer)

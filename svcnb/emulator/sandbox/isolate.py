@@ -63,7 +63,7 @@ class Isolate(asyncio.Protocol):
                 cores. The main thread of a process for one run moves to the reserved cores.
 
         Raises:
-            StartFailed: The process exited or took too long. The message contains its output.
+            StartFailed: The process exited or took too long. The message contains the output of the process.
         """
         try:
             process = await self._spawn(aside=aside)
@@ -279,7 +279,7 @@ class Isolate(asyncio.Protocol):
             if data == READY:
                 self._ready.set_result(None)
             else:
-                self._ready.set_exception(StartFailed(f"the first message is {data[:64]!r}, not {READY!r}"))
+                self._ready.set_exception(StartFailed(f"expected the ready message {READY!r}, got {data[:64]!r}"))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the signature is asyncio's
         """Reports the loss of the connection to `start` or to the run."""

@@ -85,7 +85,7 @@ class PageIsolate:
         self.write(job)
 
     def write(self, data: bytes | bytearray) -> None:
-        """Sends bytes. Discards them if the worker has stopped."""
+        """Sends bytes, or discards the bytes if the worker has stopped."""
         if self._worker is not None:
             from pyodide.ffi import to_js
 
@@ -141,7 +141,7 @@ class PageIsolate:
             if data == READY:
                 self._ready.set_result(None)
             else:
-                self._ready.set_exception(StartFailed(f"the first message is {data[:64]!r}, not {READY!r}"))
+                self._ready.set_exception(StartFailed(f"expected the ready message {READY!r}, got {data[:64]!r}"))
         elif self._held is not None:
             self._held.append(data)
         elif self._on_data is not None:

@@ -47,7 +47,7 @@ class PooledEngine(ABC):
         limits: Limits of the prepared processes. A run can have lower limits.
         name: Name of the engine in settings and traces.
         bootstrap: Bundle that the processes run.
-        beside: Names of other files that must be in the bundle's folder.
+        beside: Names of other files that the processes read from the folder of the bundle.
         spares: Number of warmed-up processes to keep.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. With four or more
             slots, one account never uses all of them.
@@ -157,7 +157,7 @@ class PooledEngine(ABC):
         return not self._stopped and await self._pool.reachable()
 
     def state(self) -> EngineState:
-        """Returns the state of the engine."""
+        """Returns the status of the engine, with the numbers of processes and runs."""
         return EngineState(
             name=self._name,
             ready=self._pool.ready,

@@ -28,7 +28,7 @@ class OperationRefused(Exception):
     """Error of a host operation. The action receives a JavaScript error, which it can catch.
 
     Args:
-        message: Message of the JavaScript error. It never contains a secret.
+        message: Message of the JavaScript error. The message must not contain a secret.
         name: Class name of the JavaScript error.
     """
 
@@ -67,7 +67,8 @@ class FetchResponse(NamedTuple):
         body: Complete body. A large body is a `bytearray`, which avoids a copy.
         url: URL after redirects.
         redirected: Whether the server redirected the request.
-        held: Functions that release the memory budget of the body. Call them when the body is no longer in memory.
+        held: Functions that release the memory budget of the body. Call these functions when the body is no longer in
+            memory.
     """
 
     status: int
@@ -105,7 +106,7 @@ class Host(Protocol):
 
     @property
     def account(self) -> str:
-        """Account of the run. Accounts share an engine, and the scheduler allocates it fairly among them."""
+        """Account of the run. The scheduler divides the engine fairly among the accounts."""
         ...
 
     @property
@@ -195,7 +196,7 @@ class EngineState:
         waiting: Number of executions in the queue.
         started: Number of processes started so far.
         available: Whether the engine accepts runs.
-        details: Additional data. For the engine ``auto``, it contains the status of both engines by name.
+        details: Additional data. For the engine ``auto``, this is the status of each of the two engines, by name.
     """
 
     name: str
@@ -241,7 +242,7 @@ class Engine(Protocol):
         ...
 
     def state(self) -> EngineState:
-        """Returns the state of the engine."""
+        """Returns the status of the engine, with the numbers of processes and runs."""
         ...
 
 

@@ -5,8 +5,8 @@
                               "response": {"status": 200, "headers": [["content-type", "..."]], "body": "..."}}]}
 ```
 
-A recording contains no request headers and no cookies, because they contain credentials. It stores a body that is not
-UTF-8 text as ``body_base64``.
+A recording contains no request headers and no cookies, because headers and cookies can contain credentials. The field
+``body_base64`` contains a body that is not UTF-8 text.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Recording:
             raise RecordingError(f"the file {path} is not a recording ({error}): use the path of a recording") from None
 
     def replay(self, request: FetchRequest) -> FetchResponse | None:
-        """Returns the next recorded response to a request, or None if there is none.
+        """Returns the next recorded response to a request, or None if the recording contains no response.
 
         After the last recorded response, further calls return the last response again.
         """

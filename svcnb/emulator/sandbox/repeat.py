@@ -56,8 +56,8 @@ class _Entry:
 class RepeatableHost:
     """Host that stores the results of operations, so that a repeated run receives the same results.
 
-    If the second attempt requests an operation of the first attempt, it receives the stored result, or waits for the
-    operation in progress. The second attempt uses each result once, in the order of the first attempt
+    If the second attempt requests an operation of the first attempt, the host returns the stored result, or waits for
+    the operation in progress. The second attempt uses each result once, in the order of the first attempt
     (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
 
     Key operations and read-only requests are safe to repeat. Other requests are unsafe, because they can have side
@@ -88,7 +88,7 @@ class RepeatableHost:
         """Starts the second attempt of the run.
 
         Args:
-            elapsed_s: Duration of the first attempt in seconds. The credit check includes it.
+            elapsed_s: Duration of the first attempt in seconds. The credit check includes this duration.
         """
         self._left = list(self._entries)
         self._elapsed_s = elapsed_s

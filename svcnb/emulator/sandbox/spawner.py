@@ -43,7 +43,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _MAX_LINE = 1 << 16
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
-# Niceness that results in a tenth of the processor share of other processes. On a busy machine, it is low but not zero.
+# Niceness that results in a tenth of the processor share of other processes, so that the process never stops.
 _LOWER = 10
 _LOWEST = 19
 _AGAIN_S = 0.1

@@ -24,8 +24,8 @@ class TraceEvent(NamedTuple):
             ``end``.
         memory_bytes: Growth of the isolate's resident memory since it was idle, in bytes, or None if unknown.
         detail: Data of the event, such as the operation's name, method, host, status, length and result. The field
-            ``took_ms`` is the time in milliseconds that the action waited for the service. For ``start``, it is the
-            time in the queue.
+            ``took_ms`` is the time in milliseconds that the action waited for the service. For ``start``, the field is
+            the time in the queue.
     """
 
     at_ms: float

@@ -2,7 +2,8 @@
 
 A Deno worker is not a security boundary. The process cannot stop a busy worker, and a worker that is out of memory ends
 the whole process. Therefore, each run has its own process in its own session, without permissions or module loading,
-and with limited resources. The kernel kills the process when the emulator exits, and a signal can stop it.
+and with limited resources. The emulator can stop the process with a signal, and the kernel kills the process when the
+emulator exits.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class V8Engine(PooledEngine):
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. With four or more
             slots, one account never uses all of them.
         vocabulary: Names that are visible to actions.
-        bootstrap: Script that Deno runs. Only tests change it.
+        bootstrap: Script that Deno runs. Only tests pass another script.
 
     Raises:
         ToolMissing: Deno or the bundle is not installed.

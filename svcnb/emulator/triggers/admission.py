@@ -28,7 +28,7 @@ _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
 
 
 def run_id(trigger_id: str, cause: str) -> str:
-    """Returns the id of the run for a cause. The same cause has the same id, so it cannot start two runs.
+    """Returns the id of the run for a cause. The same cause always has the same id, so a cause cannot start two runs.
 
     Args:
         trigger_id: Id of the trigger.
@@ -122,7 +122,7 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
 
 
 def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> None:
-    """Rejects a new or changed trigger if it and the owner's other triggers are too large in total.
+    """Rejects a new or changed trigger if all triggers of its owner together are too large.
 
     Args:
         connection: Connection inside a transaction.

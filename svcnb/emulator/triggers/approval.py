@@ -31,7 +31,7 @@ _FOLDER: Final = re.compile(r"(?:/[A-Za-z0-9._~@%-]{1,200}){1,12}/?")
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """Returns the endpoints for these pages."""
+    """Returns the endpoints of the sign-in page and the approval page."""
     return [
         rows.row("GET", _AUTHORIZE, question),
         rows.row("POST", _AUTHORIZE, answer),
@@ -122,7 +122,9 @@ def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
             if given
             else f"a user other than {DEFAULT_EMAIL} needs the control token to sign in"
         )
-        raise Refused(401, "unauthorized", f"{message}: enter the control_token from the emulator's ready line")
+        raise Refused(
+            401, "unauthorized", f"{message}: enter the control_token that the emulator printed when it started"
+        )
 
 
 def _target(challenge: str) -> str:

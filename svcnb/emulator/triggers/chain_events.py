@@ -195,7 +195,11 @@ def _position(log: dict[str, Any]) -> tuple[int, int]:
 
 
 def _admit_logs(connection: Connection, batch: _Batch, chain: ChainName, now: float) -> tuple[bool, int]:
-    """Admits runs for a batch until the queue is full. Returns whether it admitted all runs, and how many are new."""
+    """Admits runs for a batch until the queue is full.
+
+    Returns:
+        Whether the function admitted all runs of the batch, and the number of new runs.
+    """
     trigger = find_trigger(connection, batch.trigger.id)
     before = batch.trigger
     if (

@@ -23,7 +23,7 @@ class Answer:
 
     Attributes:
         status: HTTP status, or None if no response arrived (network error or timeout).
-        body: The parsed JSON, or the text if it is not JSON.
+        body: The parsed JSON body, or the text of a body that is not JSON.
         trouble: The problem if no response arrived.
         may_still_run: Whether the action can still be running. Another attempt can then run the action twice.
     """

@@ -81,7 +81,7 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
     token = f'<label>{label}<input name="token" type="password" autocomplete="off"{required}></label>'
     return page(
         "Sign in",
-        "<p>This emulator does not send e-mail. Instead, its control token proves that you may sign in.</p>"
+        "<p>This emulator does not send e-mail. To sign in, enter the control token of the emulator.</p>"
         '<form method="post" action="login">'
         f'<input type="hidden" name="next" value="{escape(target)}">'
         '<label>E-mail<input name="email" type="email" required autocomplete="email"></label>'

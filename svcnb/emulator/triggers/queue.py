@@ -206,7 +206,7 @@ class RunQueues:
                 return await asyncio.shield(self._store.run_long(work))
             except Exception as error:  # noqa: BLE001 - the run must end and the queue continue after any error
                 if _is_away(error):
-                    # Retry until the database is available, so that it receives the result of a finished execution.
+                    # Retry until the database is available, so that the result of a finished execution is not lost.
                     _LOG.warning("the database is unavailable (%s): trigger %s waits", error, trigger_id)
                     await asyncio.sleep(_STORE_RETRY_S)
                     continue
@@ -218,7 +218,7 @@ class RunQueues:
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _end_failed(self, trigger_id: str, ended: Ended | None, problem: str) -> bool:
-        """Ends a run after an unexpected error, so that the next one can begin.
+        """Ends a run after an unexpected error, so that the next run can begin.
 
         Args:
             trigger_id: The trigger of the run.

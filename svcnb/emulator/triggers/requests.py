@@ -40,7 +40,7 @@ class Ask:
     triggers: Triggers
 
     def header(self, name: str) -> str:
-        """Returns a request header, or an empty string if it is absent."""
+        """Returns a request header, or an empty string if the request does not contain the header."""
         return self.call.request.headers.get(name, "")
 
     async def user(self) -> User:

@@ -332,6 +332,7 @@ def _shown_run(ask: Ask, run: RunRecord) -> dict[str, Any]:
         "response": from_json(run.response),
         "error": run.error,
         "attempt": run.attempt,
-        # The live service does not return this field. It counts how often a stop of the emulator interrupted the run.
+        # The number of times that a stop of the emulator interrupted the run. The live service does not return this
+        # field.
         "interruptions": run.interruptions,
     }

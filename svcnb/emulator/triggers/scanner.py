@@ -18,7 +18,7 @@ _ERROR_RETRY_S: Final = 10.0
 
 
 class Scanner(ABC):
-    """Background task that scans until it is cancelled. It waits after errors and while the database is unavailable.
+    """Background task that scans until its cancellation. After an error, the task waits before the next scan.
 
     Args:
         store: The database.

@@ -67,7 +67,7 @@ class Schedules(Scanner):
 
 
 def _due(trigger: TriggerRecord) -> float:
-    """Returns the time of the next tick. An unreadable schedule is never due, so that it does not delay others."""
+    """Returns the time of the next tick. An unreadable schedule is never due, so that other schedules are not late."""
     try:
         return _next_tick(trigger)
     except Exception:  # noqa: BLE001 - see the docstring
@@ -80,7 +80,7 @@ def _next_tick(trigger: TriggerRecord) -> float:
 
 
 def _admit_tick(connection: Connection, trigger_id: str, scan: float, now: float) -> bool:
-    """Admits a run for the first due tick, and returns whether it did. Checks all conditions in the transaction."""
+    """Handles the first due tick in one transaction. Returns whether there was a due tick and a free queue position."""
     trigger = find_trigger(connection, trigger_id)
     if trigger is None or not trigger.enabled or trigger.kind != "schedule":
         return False

@@ -90,7 +90,13 @@ class RunRecord:
 
 
 def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = None) -> TriggerRecord | None:
-    """Returns one trigger, or None if it does not exist or belongs to another user."""
+    """Returns one trigger, or None if the trigger does not exist or belongs to another user.
+
+    Args:
+        connection: Connection inside a transaction.
+        trigger_id: Id of the trigger.
+        user_id: Id of the owner, or None to return the trigger of any owner.
+    """
     row = connection.record("SELECT * FROM triggers WHERE id = :id", id=trigger_id)
     if row is None or user_id not in {None, row["user_id"]}:
         return None
@@ -183,7 +189,8 @@ def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
     Args:
         connection: Connection inside a transaction.
         trigger_id: One of the owner's triggers.
-        most: Maximum total length of inputs and responses, in characters. The function does not delete the newest.
+        most: Maximum total length of inputs and responses, in characters. The function does not delete the newest
+            inputs and responses, up to this length.
     """
     connection.run(
         """

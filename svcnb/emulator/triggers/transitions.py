@@ -38,7 +38,10 @@ def settle_or_fail(connection: Connection, ended: Ended, lost: Verdict, now: flo
 
 
 def claim(connection: Connection, run: RunRecord) -> RunRecord:
-    """Records the start of an attempt. Returns the updated run."""
+    """Records the start of an attempt, and returns the updated run.
+
+    The function counts a retry as a new attempt, and an interrupted attempt as an interruption.
+    """
     changes: dict[str, Any] = {"status": "running", "next_attempt_at": None}
     if run.status == "retrying":
         changes["attempt"] = run.attempt + 1
@@ -50,7 +53,7 @@ def claim(connection: Connection, run: RunRecord) -> RunRecord:
 
 
 def settle(connection: Connection, ended: Ended, now: float) -> None:
-    """Records the result of an attempt."""
+    """Records the result of an attempt. Does nothing if the run no longer exists or has already ended."""
     verdict = ended.verdict
     if verdict.status == "retrying":
         values = {"status": "retrying", "error": verdict.error, "next_attempt_at": now + verdict.delay_s}

@@ -68,7 +68,7 @@ def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary)
     """Returns the headers that an action receives.
 
     The result contains the content type, user agent, request id, forwarding headers and all headers with a sender's
-    signature. It never contains credentials.
+    signature. The result never contains credentials.
 
     Args:
         headers: Received names and values. A name can occur more than once.
@@ -134,8 +134,8 @@ class PostLimit:
         self._limiter = RateLimiter(code, limit, store)
         self._code = code
         self._text = (
-            f"the limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s: to raise the limit, start the "
-            f"emulator with {option} NUMBER"
+            f"too many webhook posts: the limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s. Wait for "
+            f"the number of seconds in Retry-After, or start the emulator with {option} NUMBER"
         )
 
     async def count(self, who: str, now: float) -> None:
@@ -150,5 +150,5 @@ class PostLimit:
             raise limited(self._code, self._text, max(1, int(wait_s) + 1))
 
     def clear(self) -> None:
-        """Deletes all counts in memory."""
+        """Deletes all counts in memory. The counts in a shared database stay."""
         self._limiter.clear()

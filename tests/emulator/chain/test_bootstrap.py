@@ -30,7 +30,7 @@ async def test_the_chain_runs_on_the_node_that_booted_early() -> None:
     await service.start()
     try:
         assert service.chain._chain._replica.genesis == genesis  # type: ignore[union-attr]
-        with pytest.raises(LookupError, match="already been used"):
+        with pytest.raises(LookupError, match="already used"):
             await bootstrap.node.take()
     finally:
         await service.stop()
