@@ -41,7 +41,7 @@ def test_the_error_for_a_wrong_method_names_the_allowed_one(wire, method, path, 
     assert answer.headers["Allow"] == allowed
     assert answer.json().keys() == {"error", "message", "fix", "docs_url"}
     assert answer.json()["error"] == GENERIC_CODE  # the service has no specific code for this status
-    assert answer.json()["fix"] == f"Use {allowed}."
+    assert answer.json()["fix"] == f"Use the method {allowed}."
 
 
 def test_the_deprecated_get_is_not_reached_by_head(account):
