@@ -166,7 +166,7 @@ def _in_words(hint: Any) -> str:
 
 
 def _given(hint: Any, value: object) -> str:
-    """Returns the type of a value, or the value itself if it is a word that does not match a fixed list of words."""
+    """Returns the type of a value, or the value itself if the argument allows only fixed words."""
     is_word = get_origin(hint) is Literal and isinstance(value, str) and len(value) <= _LONGEST_WORD
     return repr(value) if is_word else type(value).__name__
 

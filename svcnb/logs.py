@@ -57,7 +57,7 @@ class RedactingFilter(logging.Filter):
 
 
 def protect(*names: str) -> None:
-    """Adds the filter to loggers that do not have it yet.
+    """Adds a `RedactingFilter` to each logger that does not have such a filter yet.
 
     Args:
         names: Names of loggers. A filter applies to the records of its own logger, not to records of child loggers.

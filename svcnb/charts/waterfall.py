@@ -43,7 +43,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
 
     Raises:
         InvalidArgument: The argument is neither a run nor a trace, or the trace is empty.
-        TraceUnavailable: The emulator no longer has the trace of the run.
+        TraceUnavailable: The service is not an emulator, or has deleted the trace of the run.
     """
     found = run.trace() if isinstance(run, Run) else run
     if not isinstance(found, Trace):

@@ -30,12 +30,12 @@ _ADVICE: Final = {
         f"{_KEY}. To create an account, run `svcnb account create NAME --save FILE`. A deleted key is no longer valid."
     ),
     "OutOfCredit": "Add credit with `svcnb billing top-up 500`. To see the balance, run `svcnb billing balance`.",
-    "Forbidden": "Use the account key, or a usage key with this permission. To see the permissions of the keys, run "
-    "`svcnb keys list`.",
+    "Forbidden": "A usage key can lack the permission, or have expired: run `svcnb keys list --json`. In ChainSecured "
+    "mode, only the owner can change the account: see `svcnb chain-secured --help`.",
     "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
     "wallets list` or `svcnb actions list`.",
     "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
-    "TimedOut": "Run the command again in a few seconds, because the service can be busy.",
+    "TimedOut": "Run the command again in a few seconds.",
     "NotTheApi": _ADDRESS,
     "PaymentFailed": "Start a new payment: `svcnb billing top-up CENTS`.",
 }
@@ -69,11 +69,16 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     ),
     (r" (?:To delete the record, call|Or delete the record:) svc\.chain_secured\.delete_pending\([^)]{0,200}\)\.", ""),
     (r" To only read the account, call svc\.chain_secured\.look\(api_key_hash\)\.", ""),
-    (r": svc\.chain_secured\.drift\(\) compares[^.]{0,200}\.", "."),
+    (r": svc\.chain_secured\.drift\(\) lists[^.]{0,200}\.", "."),
+    (r" To list missing functions of the contract, call svc\.chain_secured\.drift\(\)\.", ""),
     (r"Call svc\.chain_secured\.drift\(\) [^.]{0,200}\. ", ""),
     (r"svc\.chain_secured\.look\('([^']{0,200})'\)", r"`svcnb account audit \1`"),
     (r"mine\.describe\(\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
     (r", or add this permission to the usage key: mine\..*", "."),
+    (
+        r"svc\.usage_keys\.update\(key\)\. In ChainSecured mode, .*",
+        "`svcnb keys update HASH --execute-in-group GROUP`.",
+    ),
     (r"(?:svc|mine)\.usage_keys\.list\(\)", "`svcnb keys list`"),
     (r"(?:svc|mine)\.(groups|wallets|actions)\.list\(\)", r"`svcnb \1 list`"),
     (r"(?:svc|mine)\.groups\.contents\(([^)]{0,200})\)", lambda found: f"`svcnb groups show {found[1].upper()}`"),
@@ -101,7 +106,8 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
         "To list the snapshots, run `svcnb emulator snapshot list`",
     ),
     (r"Pass base_url=URL \(--base-url on the command line\)", "Pass --base-url URL"),
-    (r": (?:svcnb\.Client\()?rpc_url=\.\.\.\)?, or (?:set )?SVC_RPC_URL", " with SVC_RPC_URL"),
+    (r": (?:svcnb\.Client\()?rpc_url=\.\.\.\)?[,.] [Oo]r (?:set )?SVC_RPC_URL", " with SVC_RPC_URL"),
+    (r"Pass the password of the file: .*", "Run the command again, and enter the password of the key file."),
     (r"rpc_url \(SVC_RPC_URL\)", "SVC_RPC_URL"),
     (r"SVCNB_CONFIG or config_file", "SVCNB_CONFIG"),
     (r"Set base_url to", "Set --base-url to"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--secrets",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the secrets of new keys, readable only by you. Required if keys are created.",
+    help="File for the secrets of new keys, readable only by you. Required if the plan creates keys.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_service

@@ -12,7 +12,7 @@ from svcnb.cli._output import CommandGroup, output_options, show
 if TYPE_CHECKING:
     from svcnb.toolkit.history import By
 
-_SINCE = "Include only runs from this period up to now, for example 12h or 7d."
+_SINCE = "Length of the period up to now, for example 12h or 7d. The command ignores earlier runs."
 
 
 def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:

@@ -32,7 +32,7 @@ POLL_S = 0.2
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
-    help=("Folder of the lessons; created if it does not exist."),
+    help="Folder of the lessons. The command creates a missing folder.",
 )
 @click.option("--state", type=click.Path(file_okay=False, path_type=Path), help="Folder for the emulator's state.")
 @click.option("--browser/--no-browser", default=True, help="Whether to open the browser.")

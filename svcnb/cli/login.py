@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "key, and does not show the input.",
 )
 @click.option(
-    "--profile", metavar="NAME", help=("Name of the profile, for --profile. Default: the settings without a profile.")
+    "--profile", metavar="NAME", help="Profile to change or create. Default: the settings outside of all profiles."
 )
 @click.option(
     "--check/--no-check", default=True, help=("Whether to check that the key belongs to an account of the service.")

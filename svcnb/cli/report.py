@@ -73,7 +73,7 @@ _NEW = "new"
     help="File that contains the token of the triggers service. Default: SVC_TRIGGERS_TOKEN_FILE.",
 )
 @click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
-@click.option("--summary", is_flag=True, help="Print the result as Markdown instead of the name of the page.")
+@click.option("--summary", is_flag=True, help="Print the result as Markdown instead of the path of the page.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--quiet", is_flag=True, help="Do not print anything if no problem is found.")
 @click.option(

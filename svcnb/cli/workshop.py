@@ -57,7 +57,7 @@ def _folder(wrapped: Any) -> Any:
 @click.option(
     "--from-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=("CSV file of learners. The file can also be passed as an argument."),
+    help="CSV file of learners. You can also pass a .csv or .txt file as an argument.",
 )
 @click.option("--credit", type=int, default=500, show_default=True, help="Credit of each new account, in cents.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -137,7 +137,7 @@ def start(
             click.echo(f"Emulators {'on this machine, on demand' if hosts else 'on the machines of the learners'}")
             click.echo(f"Board     address in {folder / BOARD_FILE}")
             click.echo(f"Learners  {folder / PLACES} ({_learners(len(room.hand_out()))})")
-            click.echo("Press Ctrl-C to stop the workshop. States and progress are stored.")
+            click.echo("Press Ctrl-C to stop the workshop. The server stores all states and progress.")
             stop.wait()
         finally:
             (folder / SERVER_FILE).unlink(missing_ok=True)

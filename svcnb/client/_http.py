@@ -25,7 +25,7 @@ _LIMITS = httpx.Limits(max_connections=64, max_keepalive_connections=32, keepali
 
 
 class _Clock:
-    """Estimate of the seconds by which the service's clock is ahead of this machine's, from ``Date`` headers."""
+    """Estimate of the seconds by which the service's clock is ahead of this machine's clock, from ``Date`` headers."""
 
     skew: float | None = None
 

@@ -56,7 +56,7 @@ class Pace:
         self._until = 0.0
 
     def refused(self) -> None:
-        """Records a 429 or 503 response. Simultaneous rejections count once."""
+        """Records a 429 or 503 response. All rejections during one pause count once."""
         now = self._clock()
         if now >= self._until:
             self._delay = min(self._longest, max(self._first, self._delay * 2))
@@ -161,7 +161,7 @@ class Work:
             return True
 
     def raise_if_useless(self) -> None:
-        """Raises the error that stopped the batch, if no run succeeded."""
+        """Raises the error that stopped the batch, or the first `InvalidArgument`, if no run executed the action."""
         if self.fatal is not None and not self._any_answer():
             raise self.fatal
         bad = next(

@@ -355,7 +355,8 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"the configuration file {path} is not valid TOML: {error}", hint="Correct the line in the message."
+            f"the configuration file {path} is not valid TOML: {error}",
+            hint="Correct the line that the message describes.",
         ) from error
     profiles = values.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):

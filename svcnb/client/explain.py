@@ -99,7 +99,7 @@ def explain(
         key: The key to explain. None selects the configured key.
         action: The action.
         wallet: The wallet that the action uses, or None for a run without a wallet.
-        clock_skew: Number of seconds by which the service's clock is ahead of this machine's.
+        clock_skew: Number of seconds by which the service's clock is ahead of this machine's clock.
     """
     asked = ExplanationSubject.of(key, action, wallet, config.api_key)
     _, unix = yield from now()

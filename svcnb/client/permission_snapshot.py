@@ -36,8 +36,8 @@ _TEXTS: Final[dict[WarningCode, str]] = {
         "account key"
     ),
     "removed_groups": (
-        "the key lists groups that do not exist: {}. If the account gets a new group with such a number, the key has "
-        "access to the new group"
+        "the key lists groups that do not exist: {}. If the account gets a new group with one of these numbers, "
+        "the key has access to the new group"
     ),
     "hidden_actions": "the service hides unregistered actions of {}, so this result can be wrong: register the action",
 }
@@ -123,9 +123,9 @@ def reaches_master(snapshot: PermissionSnapshot, contents: GroupContents) -> boo
 
 
 def master_wallet_of(wallets: Sequence[Wallet]) -> str | None:
-    """Returns the wallet whose private key is the account key (docs/service/keys.md#derivation-of-keys).
+    """Returns the wallet whose private key is the account key, or None (docs/service/keys.md#derivation-of-keys).
 
-    An account that a wallet created has no master wallet. A converted account still has one.
+    An account that a wallet created has no master wallet. A converted account still has a master wallet.
     """
     first = wallets[0] if wallets else None
     named = first is not None and (first.name == "AMW" or first.description == "Account Master Wallet")
@@ -179,7 +179,7 @@ def _of_group(snapshot: PermissionSnapshot, found: GroupLink) -> Iterator[Explan
 
 
 def warning(code: WarningCode, *groups: int) -> ExplanationWarning:
-    """Returns the text of a warning.
+    """Returns a warning, whose text contains the groups.
 
     Args:
         code: Code of the warning.

@@ -17,7 +17,7 @@ from svcnb.emulator.settings import Settings
 
 
 class Bootstrap:
-    """First components of a service. The service later stops them. Call `stop` only if no service uses them.
+    """First components of a service, which the service later stops. Call `stop` only if no service was created.
 
     Args:
         settings: The emulator's settings.

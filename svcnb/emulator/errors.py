@@ -67,9 +67,9 @@ class StructuredError(ServiceError):
     The body is an object with error, message, fix and docs_url.
 
     Args:
-        status: HTTP status. It determines the field ``error``.
+        status: HTTP status, which determines the field ``error``.
         message: Complete sentence that states the problem and the allowed values.
-        fix: Complete sentence that states how the caller can fix the problem. Clients show it after the message.
+        fix: Complete sentence that states how the caller can fix the problem. Clients show this text after the message.
         docs: The page that explains the error: ``errors``, ``authentication`` or ``pricing``.
         headers: Additional response headers.
     """
@@ -83,7 +83,7 @@ class StructuredError(ServiceError):
 
     @property
     def code(self) -> str:
-        """The field ``error`` of the body."""
+        """The field ``error`` of the body, for example ``unauthorized`` for the status 401."""
         return code_of(self.status)
 
 

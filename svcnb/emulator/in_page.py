@@ -43,7 +43,7 @@ class PageService:
 
     pid = 0
     state_refused: tuple[type[Exception], ...] = (StateUnusable,)
-    """Errors that a start raises if it cannot use the state."""
+    """Errors that a start raises if the state cannot be used."""
 
     def __init__(self, settings: Mapping[str, object]) -> None:
         given = {name: value for name, value in settings.items() if value is not None}
@@ -75,7 +75,7 @@ class PageService:
         """Returns immediately, because only `stop` ends the service."""
 
     def wait_ready(self, timeout_s: float) -> dict[str, Any]:
-        """Starts the service. Returns its addresses and control token when it is ready."""
+        """Starts the service, and waits until the service is ready. Returns its addresses and the control token."""
         return wait(asyncio.wait_for(self._start(), timeout_s))
 
     async def _start(self) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class Service:
         settings: The emulator's settings.
         engine: Engine that runs actions, or None to create an engine from the settings. The service starts and stops
             the engine.
-        bootstrap: The first components, created from the same settings, or None to create them.
+        bootstrap: The first components, created from the same settings, or None to create the first components here.
 
     Raises:
         StateUnusable: The stored state cannot be used.
@@ -225,7 +225,7 @@ class Service:
     def keep_streams(self) -> None:
         """Stores the random streams if the next start continues with them."""
         if self._resumption is not None:
-            # After the first stop, the store is closed, and it contains the streams.
+            # After the first stop, the store is closed, and the database already contains the streams.
             with suppress(StoreUnavailable):
                 self._resumption.keep(self.randomness, self._boot)
 

@@ -1,7 +1,7 @@
 """Settings of the emulator, defined once for the command line, the environment and the docs.
 
 The value of a setting is the argument, otherwise the environment variable ``SVC_NAME`` (with the setting's name in
-uppercase), otherwise the default. `Settings.load` implements this in a few lines, because the import of
+uppercase), otherwise the default. `Settings.load` implements this order itself, because the import of
 pydantic-settings takes 40 milliseconds, a tenth of the start-up time.
 """
 
@@ -49,7 +49,7 @@ class Settings(BaseModel):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(0, ge=0, le=65535, description="TCP port. 0 selects a free port.")
     state: Path | None = Field(
-        None, description="Folder for the state. If not set, the emulator keeps the state only in memory."
+        None, description="Folder for the state. If not set, the emulator stores the state only in memory."
     )
     database: str | None = Field(
         None, description="Database URL. If not set, the emulator uses SQLite in the state folder."
@@ -63,7 +63,7 @@ class Settings(BaseModel):
         None,
         repr=False,
         min_length=1,
-        description="Secret of the control plane. If not set, each start creates a random secret.",
+        description="Secret of the control plane. If not set, the emulator creates a random secret.",
     )
 
     idle_stop_s: float | None = Field(
@@ -96,7 +96,7 @@ class Settings(BaseModel):
         default=False,
         description="Whether a key with execute_in_groups [0] still needs a group that permits the wallet.",
     )
-    enforce_expiration: bool = Field(default=True, description="Whether expired usage keys are rejected.")
+    enforce_expiration: bool = Field(default=True, description="Whether the service rejects expired usage keys.")
     grant_delay_ms: int = Field(
         0, ge=0, description="Delay until a new key or permission takes effect, in milliseconds."
     )
@@ -112,7 +112,7 @@ class Settings(BaseModel):
         0, ge=0, le=defaults.MAX_CREDIT_CENTS, description="Credit of a new account, in cents."
     )
     charge_failed_runs: bool = Field(
-        default=False, description="Whether an execution that ends in an error is charged."
+        default=False, description="Whether an execution that ends in an error costs credit."
     )
     funds_check_ms: int = Field(
         defaults.EXECUTION_FUNDS_CHECK_MS,
@@ -127,13 +127,13 @@ class Settings(BaseModel):
     # --- execution ----------------------------------------------------------------------------------------------
     action_engine: Literal["v8", "fast", "auto"] = Field(
         "auto",
-        description="Engine for actions: v8, fast, or auto. auto uses fast if its results are exact, and v8 otherwise.",
+        description="Engine for actions: v8, fast, or auto. auto uses fast if fast is exact, and v8 otherwise.",
     )
     action_spares: int | None = Field(
         None,
         ge=1,
         le=64,
-        description="Number of v8 processes that are kept ready. If not set, the number is 3, or 1 with auto while v8 "
+        description="Number of warmed-up v8 processes. If not set, the number is 3, or 1 with the engine auto while v8 "
         "is in use.",
     )
     action_concurrency: int = Field(
@@ -142,13 +142,13 @@ class Settings(BaseModel):
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
     action_max_code_length: int = Field(
-        _LIMITS.max_code_length, ge=1, description="Maximum size of a source, in bytes."
+        _LIMITS.max_code_length, ge=1, description="Maximum size of an action's source, in bytes."
     )
     action_max_response_length: int = Field(
-        _LIMITS.max_response_length, ge=1, description="Maximum size of a response, in bytes."
+        _LIMITS.max_response_length, ge=1, description="Maximum size of an action's response, in bytes."
     )
     action_max_console_log_length: int = Field(
-        _LIMITS.max_console_log_length, ge=1, description="Maximum console output, in bytes."
+        _LIMITS.max_console_log_length, ge=1, description="Maximum size of a run's console output, in bytes."
     )
     action_max_fetch_count: int = Field(
         _LIMITS.max_fetch_count, ge=0, description="Maximum number of outbound requests per run."
@@ -178,13 +178,13 @@ class Settings(BaseModel):
         description="Addresses HOST[:PORT] that actions can access in addition to public addresses, comma-separated.",
     )
     load_shedding: bool = Field(
-        default=False, description="Whether executions are rejected with 429 under CPU pressure."
+        default=False, description="Whether the emulator rejects executions with 429 while the CPU is overloaded."
     )
     cpu_overload_multiplier: float = Field(
-        2.0, gt=0, description="Load average per core above which executions are rejected."
+        2.0, gt=0, description="Load average per core above which the CPU is overloaded."
     )
     cpu_psi_threshold: float = Field(
-        50.0, gt=0, le=100, description="Percentage of CPU pressure (PSI) above which executions are rejected."
+        50.0, gt=0, le=100, description="Percentage of CPU pressure (PSI) above which the CPU is overloaded."
     )
 
     # --- HTTP ---------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ class Settings(BaseModel):
         description="Maximum number of HTTP connections. Additional connections receive 503 with Retry-After.",
     )
     default_page_size: int = Field(
-        defaults.DEFAULT_PAGE_SIZE, ge=1, description="page_size of requests that omit page_size."
+        defaults.DEFAULT_PAGE_SIZE, ge=1, description="Value of page_size in requests without page_size."
     )
     max_page_size: int | None = Field(None, ge=1, description="Maximum page_size. If not set, there is no limit.")
     strict_paging: bool = Field(default=False, description="Whether a page after the last page is always empty.")
@@ -242,10 +242,10 @@ class Settings(BaseModel):
     rpc_arbitrum: str | None = _rpc("arbitrum")
     rpc_bsc: str | None = _rpc("bsc")
     rpc_polygon: str | None = _rpc("polygon")
-    run_max_retries: int = Field(defaults.RUN_RETRIES, ge=0, le=100, description="Maximum number of retries of a run.")
-    retry_thrown_actions: bool = Field(default=False, description="Whether a run is retried if its action throws.")
+    run_max_retries: int = Field(defaults.RUN_RETRIES, ge=0, le=100, description="Maximum retries of a trigger run.")
+    retry_thrown_actions: bool = Field(default=False, description="Whether to retry a trigger run whose action throws.")
     expose_retrying: bool = Field(
-        default=False, description="Whether a run that waits for a retry has the status retrying."
+        default=False, description="Whether a trigger run that waits for a retry has the status retrying."
     )
     trigger_workers: int | None = Field(
         None,
@@ -262,11 +262,11 @@ class Settings(BaseModel):
     trigger_timeout_ms: int | None = Field(
         None,
         ge=1,
-        description="Time limit of one attempt of a run, in milliseconds. If not set, the time limit of executions "
-        "applies.",
+        description="Time limit of one attempt of a trigger run, in milliseconds. If not set, the time limit of "
+        "executions applies.",
     )
     trigger_execution_url: str | None = Field(
-        None, description="Address of another service that executes the runs. If not set, this emulator executes them."
+        None, description="URL of another service that executes trigger runs. If not set, this emulator executes runs."
     )
     webhook_posts_per_address: int | None = Field(
         defaults.WEBHOOK_POSTS_PER_ADDRESS,

@@ -18,8 +18,8 @@ USUAL_NAME: Final = "svc"
 VERBS: Final = {
     "status": "Show the service, the key and the credit. This is the default.",
     "connect": (
-        "Choose the service: a variable of the notebook (a client or an emulator), or an address. Default: "
-        "SVC_BASE_URL and SVC_API_KEY."
+        "Choose the service: the name of a variable (a client or an emulator), or an address. Default: the service of "
+        "SVC_BASE_URL, with the key of SVC_API_KEY."
     ),
     "disconnect": "Disconnect from the chosen service.",
     "help": "Show help for the magics.",

@@ -86,7 +86,10 @@ class AccountPanel(WalletPanel, bundle="account"):
             self.owner_address = owner.address if _has_address(owner) else "a browser wallet, not connected yet"
 
     def close(self) -> None:
-        """Closes the panel. The client stays open."""
+        """Closes the panel. The client, the open account and the owner's wallet stay available to the other panels.
+
+        To close the account, or to remove the wallet from the kernel's memory, first call `leave` or `forget_owner`.
+        """
         if self.session.host is self:
             self.session.host = None
         super().close()

@@ -52,7 +52,7 @@ class Parameters(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
 
     since: Span = Field("7d", description="Length of the period up to now, for example 12h, 7d or 4w.")
-    zone: Zone = Field("UTC", description="Time zone of the charts.")
+    zone: Zone = Field("UTC", description="Time zone of all times and charts.")
 
     @classmethod
     def checked(cls, given: Mapping[str, Any], report: str) -> Self:

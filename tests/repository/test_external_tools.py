@@ -62,7 +62,7 @@ def test_a_platform_without_a_known_hash_is_refused_before_anything_is_downloade
 def test_deno_is_always_given_a_lock_and_never_its_own_cache_unchecked(
     monkeypatch: pytest.MonkeyPatch, platform: str
 ) -> None:
-    """Deno compares an archive with the lock when it downloads the archive, but not when it finds it in its cache."""
+    """Deno compares an archive with the lock when it downloads the archive, but not an archive in its cache."""
     asked: list[str] = []
 
     def run(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:

@@ -286,7 +286,7 @@ SHORT, LONG = 60, 180
 _LIMIT = 400_000
 _WORDS = 5
 _STEEP = 6.0
-"""Ratio of steps for a text of three times the length. It is 3 for linear growth, and 9 for quadratic growth."""
+"""Ratio of steps for a text of three times the length. The ratio is 3 for linear growth, and 9 for quadratic growth."""
 
 
 def growth(pattern: re.Pattern[Any], *, anywhere: bool) -> tuple[float, str]:

@@ -85,7 +85,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
 
 
 class AsyncOnChainUsageKeys(AsyncOnChainResource):
-    """Usage keys, which can run actions over HTTP as in API mode."""
+    """Usage keys of the account. They can run actions over HTTP, as in API mode."""
 
     async def create(
         self,
@@ -103,7 +103,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
         form: HashForm = "bytes",
         verify: float | None = 30.0,
     ) -> UsageKey:
-        """Requests a new key from the service, then registers its wallet and sets the key on chain.
+        """Requests a new key from the service, then registers the key's wallet and the key on chain.
 
         The method sends two transactions. Until all steps are complete, the client keeps a local record with the
         secret. `OnChainWallets.create` describes this record.
@@ -129,8 +129,8 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record then keeps
-                the key. Or the service did not find the key (``NotResolved``). The secret of the key is then lost.
+            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record contains
+                the key. ``NotResolved`` means that the service did not find the key. The secret is then lost.
         """
         return await self._do(
             key_flows.create(

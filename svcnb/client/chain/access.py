@@ -177,14 +177,15 @@ class ChainAccess:
             if int(seen, 16) != told.chain_id:
                 raise ChainError(
                     f"the node is on chain {int(seen, 16)}, but the service uses chain {told.chain_id}",
-                    hint="Pass the address of a node of the service's chain: rpc_url=..., or SVC_RPC_URL.",
+                    hint="Pass the address of a node of the service's chain: svcnb.Client(rpc_url=...). "
+                    "Or set SVC_RPC_URL.",
                 )
             if str(code) in ("0x", ""):
                 raise ChainError(
                     f"there is no contract at {told.contract_address} on chain {told.chain_id}",
                     hint=(
                         "Wait if the node is still synchronising. Otherwise, pass the address of a node of the right "
-                        "network: rpc_url=..., or SVC_RPC_URL."
+                        "network: svcnb.Client(rpc_url=...), or set SVC_RPC_URL."
                     ),
                 )
             self._checked = True

@@ -215,7 +215,9 @@ class PendingFolder:
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:
-            raise ConfigError(str(error), hint="Finish the mint with the version of svcnb in the message.") from None
+            raise ConfigError(
+                str(error), hint="Finish the mint with the version of svcnb that the message describes."
+            ) from None
         except (OSError, ValueError) as error:
             raise self._unreadable(path, error) from None
 

@@ -1,4 +1,4 @@
-"""Wallets (PKPs)."""
+"""Wallets of the account, which the service calls PKPs."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class SignedEnvelope:
         return int(self.typed_data["message"]["issuedAt"])
 
     def as_request(self) -> dict[str, Any]:
-        """Returns the body of the flow's endpoint: typed_data and signature."""
+        """Returns the request body for the flow's endpoint, with the members ``typed_data`` and ``signature``."""
         return {"typed_data": self.typed_data, "signature": self.signature}
 
     def as_headers(self) -> dict[str, str]:

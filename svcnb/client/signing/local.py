@@ -232,7 +232,7 @@ class LocalSigner(Signer):
             signed = _account().sign_transaction(transaction, self._key.reveal())
         except (TypeError, ValueError) as error:
             raise SigningError(
-                f"the transaction cannot be signed: {error}", hint="Correct the fields in the message."
+                f"the transaction cannot be signed: {error}", hint="Correct the fields that the message describes."
             ) from None
         return "0x" + bytes(signed.raw_transaction).hex()
 

@@ -181,7 +181,9 @@ class PermissionCache:
         named = f"action {cid} (hashed CID {action_hash})"
         if self.expired(caller):
             raise EndpointFailure(
-                403, f"the API key has expired, so it is not authorized to execute {named}: use another key"
+                403,
+                f"the API key has expired, so the key is not authorized to execute {named}: use another key, or renew "
+                "the key with update_usage_api_key",
             )
         raise EndpointFailure(
             403,

@@ -19,8 +19,8 @@ from svcnb.protocol.vocabulary import Vocabulary
 ContractCheck = Callable[[str, bytes, bytes], Awaitable[bool]]
 """Function that returns whether the contract at an address accepts a signature of a digest (ERC-1271).
 
-The result is False if the contract rejects the signature, reverts, or returns too few bytes. It is also False if the
-address has no code. The function raises `Unavailable` if the chain does not respond.
+The result is False if the contract rejects the signature, reverts, or returns too few bytes. The result is also False
+if the address has no code. The function raises `Unavailable` if the chain does not respond.
 """
 
 

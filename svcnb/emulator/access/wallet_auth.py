@@ -27,7 +27,7 @@ async def wallet_of_header(
     A decodable header takes precedence over the key headers, even if the service then rejects the header's content.
 
     Args:
-        value: The header's value, or None if the request does not contain it.
+        value: The header's value, or None if the request does not contain the header.
         chain_id: The node's chain id.
         clock: The server's clock. The time of an envelope must be within 300 seconds of the server's time.
         vocabulary: Names of the service.

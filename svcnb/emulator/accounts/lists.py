@@ -24,7 +24,7 @@ _ANY_WALLET: Final = "Any wallet"
 
 
 class Lists:
-    """Endpoints that list resources. They are free of charge.
+    """Endpoints that list resources, free of charge.
 
     Args:
         contract: Client of the contract.

@@ -1,4 +1,4 @@
-"""Endpoints that create, change and delete usage keys. They require the account key."""
+"""Endpoints that create, change and delete usage keys. The calls require the account key."""
 
 from __future__ import annotations
 
@@ -137,6 +137,7 @@ class UsageKeys:
         hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
         found = await self._permissions.by_hash(hashed)
         if found is None or found.is_master or found.master_hash != call.caller.master_hash:
-            # The contract does not check whether the key exists. Without this check, it creates a key with this hash.
+            # The contract does not check whether the key exists. Without this check, the contract creates a new key
+            # with this hash.
             raise EndpointFailure(404, error_text("UsageApiKeyDoesNotExist", (call.caller.master_hash, hashed)))
         return hashed

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _TAG: Final = "Execution"
 _WATCH_AFTER_S: Final = 0.1
-# Proxies log this status when the client closes the connection. No client receives it.
+# Proxies log this status when the client closes the connection. No client receives the status.
 _CLIENT_CLOSED_REQUEST: Final = 499
 ERROR_PREFIX: Final = "Internal server error: "
 

@@ -45,6 +45,6 @@ class SourceCache:
         return found[0] if found else None
 
     def clear(self) -> None:
-        """Deletes all sources."""
+        """Deletes all cached sources. Callers must then send a source again before they can use its CID."""
         self._sources.clear()
         self._size = 0

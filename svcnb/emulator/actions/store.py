@@ -56,14 +56,14 @@ class Execution(NamedTuple):
         billing_wallet: Address of the wallet that identifies the paying account.
         status: ``success``, ``failed``, or ``refused`` if the run did not start.
         http_status: HTTP status of the response, or 499 if the caller closed the connection.
-        error: The error message, or None.
+        error: The error message, or None if the run succeeded.
         error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host``, ``unsupported``,
             ``permission``, ``unavailable`` or ``disconnected``. None if the run succeeded.
         logs: The console output of the action.
         trace: The operations that the engine recorded, as JSON text.
         cost_cents: The charged amount, in cents.
         started_at: Time before the permission check and the wait in the queue, in Unix seconds of the emulator's clock.
-        elapsed_ms: Wall-clock time since ``started_at``, in milliseconds. It includes the wait in the queue.
+        elapsed_ms: Wall-clock time since ``started_at``, in milliseconds, including the wait in the queue.
     """
 
     request_id: str
@@ -99,7 +99,7 @@ _INSERT: Final = inserting("executions", Execution._fields)
 
 
 class RunLog:
-    """Record of executions, written in the background. `add` returns before the write, but reads wait for it.
+    """Record of executions. A background task writes the executions, and `recent` and `one` wait for this task.
 
     Args:
         store: The database.
@@ -114,7 +114,7 @@ class RunLog:
         self._bytes_since_trim = 0
 
     def add(self, execution: Execution) -> None:
-        """Adds an execution, and writes it in the background."""
+        """Adds an execution, and returns before the write to the database."""
         self._waiting.append(execution)
         if self._writer is None or self._writer.done():
             self._writer = asyncio.ensure_future(self._write())

@@ -145,7 +145,7 @@ def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str
 
 
 def add(connection: Connection, intent: Intent) -> None:
-    """Stores a new payment."""
+    """Inserts a new payment into the database."""
     connection.insert("processor_intents", **intent._asdict())
 
 
@@ -167,5 +167,5 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
 
 
 def save(connection: Connection, intent: Intent) -> None:
-    """Stores a changed payment."""
+    """Replaces the stored fields of an existing payment."""
     connection.run(f"UPDATE processor_intents SET {setting(Intent._fields)} WHERE id = :id", **intent._asdict())  # noqa: S608 - the SQL contains no user input

@@ -26,8 +26,9 @@ _AGAIN_S: Final = 1.0
 class Hold:
     """Credit of one account, reserved for one call.
 
-    Settle the hold after a successful call, and release it after a failed call. The hold is also an async context
-    manager, which releases it at the end of the block. A call whose price increases during the run increases its hold.
+    Settle the hold after a successful call, and release the hold after a failed call. The hold is also an async context
+    manager, which releases the hold at the end of the block. A call whose price increases during the run increases its
+    hold.
 
     Attributes:
         account: Address of the billing wallet, in lowercase.
@@ -62,7 +63,7 @@ class Hold:
             self.release()  # this has an effect only if the charge failed
 
     async def grow(self, cents: int) -> None:
-        """Increases the hold. Does nothing if it already covers ``cents`` or has ended.
+        """Increases the hold. Does nothing if the hold already covers ``cents`` or has ended.
 
         Args:
             cents: The total amount to hold, in cents.
@@ -133,7 +134,7 @@ class _Holds:
         return was_active
 
     def all(self) -> dict[str, int]:
-        """Returns the reserved cents by account."""
+        """Returns the reserved cents of all accounts, by billing wallet."""
         with self._lock:
             return dict(self._held)
 
@@ -157,8 +158,8 @@ class _Batcher:
     """Executor of the holds and charges of one ledger, which processes all waiting requests in one transaction.
 
     `Store.run` shares a commit between callers, but each caller still needs a savepoint, a switch to the database
-    thread, and a few statements. Under load, these steps take longer than the write to the disk. A batch performs them
-    only once for all its requests. A database in memory has no queue, so each request is a separate batch.
+    thread, and a few statements. Under load, these steps take longer than the write to the disk. A batch performs these
+    steps only once for all its requests. A database in memory has no queue, so each request is a separate batch.
 
     Several servers can share the database. Each server then also writes its reserved credit in the transaction of the
     batch (`store`), and subtracts the credit that the other servers have reserved.
@@ -231,8 +232,7 @@ class _Batcher:
 
     def _published(self, done: asyncio.Future[int]) -> None:
         if not done.cancelled() and done.exception() is not None:
-            # The database is unavailable. Until it is available again, other servers count too much reserved credit,
-            # which is safe.
+            # Until the database is available again, other servers count too much reserved credit, which is safe.
             asyncio.get_running_loop().call_later(_AGAIN_S, self._publish_holds)
 
     async def _serve(self) -> None:
@@ -307,7 +307,7 @@ class _Batcher:
 
 
 class Ledger:
-    """Credits in whole cents, keyed by billing wallet.
+    """Ledger of credits, in whole cents for each billing wallet.
 
     Args:
         store: The database.

@@ -1,4 +1,4 @@
-"""Local payment processor, which simulates payments and credits them to accounts. The processor moves no real money."""
+"""Local payment processor, which simulates payments and adds their amounts to accounts. No real money moves."""
 
 from __future__ import annotations
 
@@ -292,7 +292,7 @@ class Processor:
 
 def _not_creditable(intent: Intent, account: str) -> str | None:
     if intent.wallet != account:
-        return "This payment belongs to another account."
+        return "This payment belongs to another account. Send a key of the account that created the payment."
     if intent.credited_at is not None:
         return (
             f"This payment of {dollars(intent.amount_cents)} is already credited. GET billing/balance shows the credit."

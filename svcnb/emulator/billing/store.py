@@ -1,4 +1,4 @@
-"""Tables of the ledger and functions that use them. Run each function inside `Store.run`.
+"""Tables of the ledger, and functions that read and change these tables. Run each function inside `Store.run`.
 
 Every change of credit is one immutable row of ``ledger_entries``. The ``kind`` of the row identifies the contra
 account, so the table is double-entry bookkeeping with an implied second posting. The credit of an account is the sum of
@@ -45,8 +45,8 @@ Table(
 
 Table("ledger_balances", "account VARCHAR(42) NOT NULL PRIMARY KEY, cents BIGINT NOT NULL")
 
-# "held" is a JSON object of cents by account. A server always writes the whole object, because it has holds of only a
-# few accounts at a time.
+# "held" is a JSON object of cents by account. A server always writes the whole object, because the server has holds of
+# only a few accounts at a time.
 HOLDS: Final = Table("ledger_holds", "holder VARCHAR NOT NULL PRIMARY KEY, held TEXT NOT NULL")
 
 

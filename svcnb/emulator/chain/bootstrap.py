@@ -50,7 +50,7 @@ class EarlyNode:
         )
 
     async def take(self) -> Node:
-        """Waits until the node is running and returns it. The caller must then stop the node.
+        """Waits for the start of the node, and returns the running node. The caller must then stop the node.
 
         Raises:
             ChainUnavailable: The node did not start.

@@ -45,7 +45,7 @@ class Chain:
         clock: Clock for the timestamps of blocks.
 
     Attributes:
-        chain_id: Chain id. For an external chain, it is 0 until `start`.
+        chain_id: Chain id. For an external chain, the value is 0 until `start`.
         contract_address: Address of the contract, in lowercase with the prefix 0x. The custody's root secret determines
             this address.
         payers: Addresses of the wallets that send managed writes, in lowercase with the prefix 0x.
@@ -276,7 +276,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. Writes transactions to the journal before it sends them to the node.
+        """Handles a JSON-RPC request or batch. Writes each transaction to the journal, and then sends it to the node.
 
         Args:
             body: Parsed body of the request.

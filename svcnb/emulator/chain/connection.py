@@ -36,7 +36,7 @@ class ConnectionLost(ChainUnavailable):
 
 
 class Connection(Protocol):
-    """Connection to a node."""
+    """JSON-RPC connection to a chain node."""
 
     async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
         """Sends a request and returns the result.
@@ -52,7 +52,7 @@ class Connection(Protocol):
         """
 
     async def close(self) -> None:
-        """Closes the connection."""
+        """Closes the connection. Later requests raise `ConnectionLost`."""
 
 
 @dataclass
@@ -64,9 +64,9 @@ class _Pending:
 
 
 class StreamConnection:
-    """Connection over a Unix socket or the pipes of a process. It supports overlapping requests.
+    """Connection over a Unix socket or the pipes of a process, which supports overlapping requests.
 
-    The connection writes and reads large messages in parts, so that they do not block the event loop.
+    The connection writes and reads large messages in parts, so that large messages do not block the event loop.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

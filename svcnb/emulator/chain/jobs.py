@@ -13,7 +13,7 @@ from svcnb.emulator.chain.transactions import Transaction
 
 _LARGEST_BATCH: Final = 64
 _LARGEST_BATCH_BYTES: Final = 256 * 1024
-"""Maximum total length of the transactions in one batch, in bytes. One iteration of the event loop hashes them all."""
+"""Maximum total length of the transactions in one batch, in bytes. One step of the event loop hashes the batch."""
 
 
 @dataclass

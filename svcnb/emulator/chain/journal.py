@@ -125,7 +125,7 @@ _INSERT_ENTRY: Final = inserting("chain_journal", Entry._fields)
 def follow(
     previous: bytes, position: int, kind: str, timestamp: int, payload: bytes, *, block_hash: str | None = None
 ) -> Entry:
-    """Returns the entry that follows an entry with the given digest."""
+    """Returns a new journal entry, which follows the entry with the digest ``previous``."""
     head = f"{position}\0{kind}\0{timestamp}\0{len(payload)}\0".encode()
     return Entry(
         position, kind, timestamp, payload, hashlib.sha256(previous + head + payload).digest(), block_hash=block_hash
@@ -161,7 +161,7 @@ def genesis_text(connection: Connection, proposed: str) -> str:
 
 
 def may_write(connection: Connection) -> bool:
-    """Acquires the lease on the journal if it is free, and returns whether this server now has the lease.
+    """Acquires the lease on the journal if the lease is free, and returns whether this server now has the lease.
 
     If several servers share a database, only the server with the lease can write the journal.
     """

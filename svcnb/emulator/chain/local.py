@@ -1,10 +1,10 @@
 """Built-in chain, with a node that can crash at any time, and a durable journal.
 
 One writer task makes all changes of the chain in sequence. The task checks the pending transactions, writes them to the
-journal in one commit, and sends them to the node in journal order. It notifies the listeners before it returns results
-to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
+journal in one commit, and sends them to the node in journal order. The task notifies the listeners, and then returns
+results to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
-The timestamp of a block is the emulator's time in whole seconds. It is never earlier than the timestamp of the previous
+The timestamp of a block is the emulator's time in whole seconds, but never earlier than the timestamp of the previous
 block. With a frozen clock, all blocks have the same timestamp, which the node allows. The node creates a block only for
 a write. Calls therefore use the clock's time, not the timestamp of the latest block.
 """
@@ -99,7 +99,7 @@ class LocalChain:
 
     @property
     def node_pid(self) -> int:
-        """Process id of the node, or 0 while it is not running."""
+        """Process id of the node, or 0 while no node is running."""
         return self._replica.node.pid if self._replica.node else 0
 
     # --- requests ---------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ class LocalChain:
             New balance in wei.
 
         Raises:
-            RpcError: The balance would exceed the maximum of 2**256 - 1 wei.
+            RpcError: The new balance exceeds the maximum of 2**256 - 1 wei.
         """
 
         async def give() -> int:

@@ -1,4 +1,4 @@
-"""Signed transactions. The relay creates them, and the gateway decodes and validates them.
+"""Signed transactions. The relay creates transactions, and the gateway decodes and validates transactions.
 
 Supported types are legacy (with or without EIP-155), EIP-2930 and EIP-1559. The emulator rejects blob and set-code
 transactions.

@@ -1,4 +1,4 @@
-"""Access control of the control plane. It requires the control token, and rejects requests from other origins."""
+"""Access control of the control plane, which requires the control token and rejects requests from other origins."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _require_token(request: Request, token: str) -> None:
             "The control token is missing or invalid.",
             fix=(
                 "Send Authorization: Bearer <control_token>. Without the setting control_token, the emulator creates "
-                "the token and prints it when it is ready."
+                "the token, and prints the token at the start."
             ),
             docs="authentication",
             headers={"WWW-Authenticate": "Bearer"},

@@ -1,8 +1,8 @@
 """HTTP connections, with limits on their number, on the duration of each step, and on the size of request heads.
 
-uvicorn parses requests and writes responses. It has no timeout for a head or a body, and it rejects excess connections
-in plain text. It also buffers the data for a slow client without a time limit. This module adds one deadline per
-connection, and one task that checks all deadlines.
+The library uvicorn parses requests and writes responses. The library has no timeout for a head or a body, and rejects
+excess connections in plain text. The library also buffers the data for a slow client without a time limit. This module
+adds one deadline per connection, and one task that checks all deadlines.
 """
 
 from __future__ import annotations

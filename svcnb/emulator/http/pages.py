@@ -58,7 +58,7 @@ _START: Final = """SwaggerUIBundle({
 
 
 def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
-    """Returns the endpoints of the pages. The OpenAPI description does not contain them.
+    """Returns the endpoints of the pages, which the OpenAPI description does not contain.
 
     Args:
         description: Function that creates the OpenAPI description of this server.

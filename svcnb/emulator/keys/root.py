@@ -1,8 +1,9 @@
 """Root secret, created once and stored in a file that only its owner can read. The module detects a lost file.
 
 The file contains one line: ``svcnb-root-1 <kind> <64 hex digits> <checksum>``. With the kind ``random``, the digits are
-the secret itself. With the kind ``seeded``, they are only its fingerprint, and the module computes the secret from the
-seed at every start. A seeded state folder therefore contains no key, and the fingerprint detects a different seed.
+the secret itself. With the kind ``seeded``, the digits are only the fingerprint of the secret, and the module computes
+the secret from the seed at every start. A seeded state folder therefore contains no key, and the fingerprint detects a
+different seed.
 """
 
 from __future__ import annotations

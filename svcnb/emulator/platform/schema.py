@@ -40,7 +40,7 @@ class Table:
         _TABLES[name] = self
 
     def create(self, connection: Connection) -> None:
-        """Creates the table if it does not exist."""
+        """Creates the table and its indexes, unless they exist."""
         definition = self._definition
         for word, spellings in _SPELLINGS.items():
             definition = re.sub(rf"\b{word}\b", spellings[connection.kind == POSTGRESQL], definition)

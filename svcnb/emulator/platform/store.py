@@ -92,8 +92,8 @@ class Store:
             raise StateUnusable(str(error)) from error
         except DatabaseError as error:
             raise StateUnusable(
-                f"the database at {self._address} cannot be opened ({error}): restore it from a copy, or move "
-                "it to another folder to start with an empty state"
+                f"the database at {self._address} cannot be opened ({error}): restore the database from a copy, or "
+                "start with a different database or state folder"
             ) from error
         self._queue: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
         self._at_work = threading.Lock()

@@ -95,7 +95,7 @@ class Network:
         return self._held.held
 
     async def close(self) -> None:
-        """Closes all connections."""
+        """Closes all connections. A later request opens new connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()
@@ -189,7 +189,7 @@ class Network:
     ) -> tuple[bytes | bytearray, tuple[Callable[[], None], ...]]:
         """Returns the body, and functions that release its memory budget.
 
-        Before the method reads the rest of a large body, it waits for free budget.
+        For a large body, the method waits for free budget before it reads the rest of the body.
         """
         data = bytearray()
         held: tuple[Callable[[], None], ...] = ()

@@ -139,12 +139,13 @@ class Packages:
             return {}
         except (OSError, ValueError) as error:
             raise OperationRefused(
-                f"cannot import modules: the file {PINS} in the package folder cannot be read ({error}). It contains "
-                f"the expected hash of each module. Restore {PINS}, or delete it to accept the current modules"
+                f"cannot import modules: the file {PINS} in the package folder cannot be read ({error}). The file "
+                f"contains the expected hash of each module. Restore {PINS}, or delete {PINS} to accept the current "
+                "modules"
             ) from None
         if not isinstance(pins, dict):
             raise OperationRefused(
                 f"cannot import modules: the file {PINS} in the package folder is not a JSON object with the expected "
-                f"hash of each module. Restore {PINS}, or delete it to accept the current modules"
+                f"hash of each module. Restore {PINS}, or delete {PINS} to accept the current modules"
             )
         return pins

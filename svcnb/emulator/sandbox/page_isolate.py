@@ -85,7 +85,7 @@ class PageIsolate:
         self.write(job)
 
     def write(self, data: bytes | bytearray) -> None:
-        """Sends bytes. Discards them if the worker has stopped."""
+        """Sends bytes, or discards the bytes if the worker has stopped."""
         if self._worker is not None:
             from pyodide.ffi import to_js
 
@@ -107,7 +107,7 @@ class PageIsolate:
         """Does nothing, because a page cannot control the scheduling of workers."""
 
     def pause(self) -> None:
-        """Buffers the output until `resume`."""
+        """Buffers the worker's output until the call of `resume`."""
         if self._held is None:
             self._held = []
 

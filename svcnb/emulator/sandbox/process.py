@@ -153,7 +153,7 @@ class ProcessHost:
             aside: Whether the process must not use the reserved cores during its start.
 
         Returns:
-            The process. Its attribute ``exited`` reports its exit.
+            The process. The attribute ``exited`` reports the exit of the process.
 
         Raises:
             OSError: The spawner has exited.

@@ -135,7 +135,7 @@ class Session:
             self._operations.release()
 
     def time_out(self) -> None:
-        """Stops the run at its deadline."""
+        """Ends the run with the error kind ``timeout``, unless the isolate has already sent the result."""
         if not self.answered:
             self._fail("timeout", timeout_text(self._limits))
 
@@ -285,8 +285,8 @@ class Session:
         elif kind == "cancel":
             call_id = int(body["id"])
             if call_id > 0 and (task := self._calls.get(call_id)) is not None:
-                # Cancel the task in the next iteration of the event loop, so that it has started. A host that repeats a
-                # run must record the call even after an immediate cancellation.
+                # Cancel the task in the next iteration of the event loop, after the task has started. A host that
+                # repeats a run must record the call even after an immediate cancellation.
                 asyncio.get_running_loop().call_soon(task.cancel, ABORTED)
                 # The isolate's event loop ends only after a response to every call. Later responses have no effect.
                 self._isolate.write(pack({"id": call_id, "value": None}))

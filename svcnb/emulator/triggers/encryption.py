@@ -1,4 +1,4 @@
-"""Encryption of usage keys at rest. Each encrypted key is bound to its trigger, and the service never returns it."""
+"""Encryption of usage keys at rest. Each ciphertext is bound to the id of one trigger. No response contains a key."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Execution(Protocol):
         ...
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Closes all connections of the executor."""
         ...
 
 
@@ -74,7 +74,7 @@ class InProcess:
     """
 
     app: ASGIApp
-    """The application with all its middleware. `svcnb.emulator.triggers.service.Triggers.attach` sets it."""
+    """The application with all its middleware, from `svcnb.emulator.triggers.service.Triggers.attach`."""
 
     def __init__(self, run_path: str, timeout_s: float | None) -> None:
         self._path = _API + run_path
@@ -180,7 +180,7 @@ class OverHttp:
         return Answer(answer.status_code, await _parsed(answer.content))
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Closes the HTTP connections to the other service."""
         if self._client is not None:
             await self._client.aclose()
             self._client = None

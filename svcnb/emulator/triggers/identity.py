@@ -1,7 +1,7 @@
 """Authentication of the triggers service, with bearer tokens, browser sessions, and approvals.
 
 A client creates a token, and shows the user only the SHA-256 hash of the token. This hash is the challenge. A signed-in
-user approves the challenge in a browser. The token is then valid until the user revokes it. The service stores only the
+user approves the challenge in a browser. The token is then valid until its revocation. The service stores only the
 challenge, so a stolen database contains no tokens.
 
 Source: docs/service/triggers.md#authorisation.
@@ -198,7 +198,7 @@ class Identity:
         return None if abs(self._clock.now() - int(since)) > APPROVAL_SESSION_S else user_of(email)
 
     def csrf(self, cookie: str) -> str:
-        """Returns the CSRF token that forms of this session must contain. Other sites can neither read nor guess it."""
+        """Returns the CSRF token that forms of this session must contain. Other sites cannot compute the token."""
         return self._mac("csrf", cookie)
 
     def check_csrf(self, cookie: str, given: str) -> None:

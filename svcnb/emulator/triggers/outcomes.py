@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Result of an attempt.
+    """Result of one attempt of a trigger run.
 
     Attributes:
         status: ``success``, ``failed``, or ``retrying``.

@@ -206,7 +206,7 @@ class RunQueues:
                 return await asyncio.shield(self._store.run_long(work))
             except Exception as error:  # noqa: BLE001 - the run must end and the queue continue after any error
                 if _is_away(error):
-                    # Retry until the database is available, so that it receives the result of a finished execution.
+                    # Retry until the database is available, so that the result of a finished execution is not lost.
                     _LOG.warning("the database is unavailable (%s): trigger %s waits", error, trigger_id)
                     await asyncio.sleep(_STORE_RETRY_S)
                     continue

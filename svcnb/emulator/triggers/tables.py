@@ -1,4 +1,4 @@
-"""Tables of the triggers service. Every new database contains them, even before the import of the other modules.
+"""Tables of the triggers service. Every new database contains these tables, even before other modules are imported.
 
 Times are Unix seconds of the emulator's clock. JSON columns contain text with ASCII escapes, so that all databases can
 store any string from a webhook, including NUL and lone surrogates.

@@ -43,7 +43,7 @@ class UpdateGroupRequest(Request):
         [], description="Wallets that the group permits. Without this field, the group permits no wallets."
     )
     cid_hashes_permitted: CidHashes = Field(
-        [], description="Hashed CIDs of the actions that the group permits. Without this field, the group permits none."
+        [], description="Hashed CIDs of the permitted actions. Without this field, the group permits no actions."
     )
 
 

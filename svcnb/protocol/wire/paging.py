@@ -30,7 +30,7 @@ class ActionsQuery(PageQuery):
 
     group_id: OptionalQueryGroupId | None = Field(
         None,
-        description="Group whose actions to list. Without an id, or with 0, the service lists all actions.",
+        description="Id of the group whose actions the service lists. Without this field, or with 0: all actions.",
     )
 
 

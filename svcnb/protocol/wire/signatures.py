@@ -28,4 +28,4 @@ class SignedRequest(Request):
     typed_data: Annotated[dict[str, Any] | str, BeforeValidator(_object_or_text)] = Field(
         description="EIP-712 envelope (types, primaryType, domain, message) as an object or as a JSON string."
     )
-    signature: str = Field(description="Signature over the envelope's digest, 0x hex.")
+    signature: str = Field(description="Signature over the envelope's digest, as hex digits after 0x.")

@@ -334,7 +334,7 @@ class Description(BaseModel):
             twin = hashes.setdefault(self.action_hash(name), name)
             if twin != name:
                 raise InvalidArgument(
-                    f"actions {twin!r} and {name!r} have the same source, but an action can have only one name",
+                    f"actions {twin!r} and {name!r} have the same CID, but an action can have only one name",
                     hint="Delete one of these entries, or derive the actions with different constants.",
                 )
 

@@ -60,7 +60,7 @@ async def test_an_exited_spawner_is_detected_at_its_next_use(host: Callable[...,
 async def test_a_process_is_used_only_after_its_id_is_known(
     host: Callable[..., ProcessHost], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The engine needs the process id to check the memory. On a busy machine, the spawner can report it late."""
+    """The engine needs the process id to check the memory. On a busy machine, the spawner can report the id late."""
     told: list[dict[str, Any]] = []
     one = host()
     hear = one._handle

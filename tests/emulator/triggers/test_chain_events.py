@@ -250,7 +250,7 @@ async def watched(door: Any, anvil: Anvil, **more: Any) -> dict[str, Any]:
 
 
 async def test_more_topic_filters_than_an_event_has_topics_match_nothing_as_on_geth(door, anvil):
-    """go-ethereum ignores a log with fewer topics than the filter, even if filters are null. anvil returns it."""
+    """go-ethereum ignores a log with fewer topics than the filter, even if filters are null."""
     anvil.ping(ALICE, 1)
     long = await watched(door, anvil, topic_filters=[None, None])
     fitting = await watched(door, anvil, topic_filters=[None])

@@ -1,4 +1,4 @@
-"""HTML pages of the payment processor. The server renders them, so a payment needs no script.
+"""HTML pages of the payment processor. The server renders the pages, so a payment needs no script.
 
 Only the return page has a script (`widgets/src/processor_page`). The script updates the status and requests the credit
 from the service. This request sends a key in a header, which an HTML form cannot do.
