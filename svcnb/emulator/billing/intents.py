@@ -1,4 +1,4 @@
-"""Payments of the local processor. Their status can depend on the time.
+"""Payments of the local processor, whose status can depend on the time.
 
 The processor needs no background task. A payment in the status ``processing`` stores its next status and the time of
 the change. A read after that time returns the next status. To complete a crypto payment immediately, advance the
