@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from svcnb.protocol.error_codes import GENERIC_CODE
+from svcnb.protocol.limits import MAX_JSON_DEPTH, MAX_JSON_VALUES
+
 UNKNOWN_PATHS = [
     "/",
     "/core",
@@ -37,6 +40,8 @@ def test_the_error_for_a_wrong_method_names_the_allowed_one(wire, method, path, 
     assert answer.status_code == 405
     assert answer.headers["Allow"] == allowed
     assert answer.json().keys() == {"error", "message", "fix", "docs_url"}
+    assert answer.json()["error"] == GENERIC_CODE  # the service has no specific code for this status
+    assert answer.json()["fix"] == f"Use the method {allowed}."
 
 
 def test_the_deprecated_get_is_not_reached_by_head(account):
@@ -127,6 +132,28 @@ def test_a_body_with_an_invalid_json_number_is_400(account):
     """NaN is not valid JSON, although many parsers accept it."""
     answer = account.wire.call("POST", "svc_action", account.key, content=b'{"code": "x", "js_params": NaN}')
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
+
+
+@pytest.mark.parametrize(
+    ("params", "said", "fix"),
+    [
+        (
+            f"[{'1,' * MAX_JSON_VALUES}1]",
+            f"it contains more than {MAX_JSON_VALUES:,} values, the maximum",
+            "fewer values",
+        ),
+        ("[" * 300 + "]" * 300, f"it has more than {MAX_JSON_DEPTH} levels of nesting, the maximum", "flatter"),
+        ("1e999", "a number is larger than 1.8e308", "smaller number"),
+    ],
+    ids=["values", "depth", "number"],
+)
+def test_the_error_for_a_large_json_body_names_the_limit(account, params, said, fix):
+    body = f'{{"code": "x", "js_params": {params}}}'.encode()
+    answer = account.wire.call("POST", "svc_action", account.key, content=body)
+    error = answer.json()
+    assert (answer.status_code, error["error"]) == (400, "bad_request")
+    assert error["message"].startswith(f"The JSON body exceeds a limit: {said}")
+    assert fix in error["fix"]
 
 
 def test_json_is_parsed_regardless_of_the_content_type(account):

@@ -21,6 +21,7 @@ from svcnb import (
     Unauthorized,
     everything,
 )
+from svcnb.client.errors import EXPIRED_HINT
 from svcnb.client.explanation_graph import drawing
 from svcnb.client.models.explanation import Explanation
 
@@ -482,6 +483,7 @@ def test_the_fix_for_an_expired_key_renews_it(start_emulator) -> None:
     emulator.clock.advance(days=3_651)
     with pytest.raises(Forbidden) as caught:
         use(svc, SetUp(key))
+    assert caught.value.hint == EXPIRED_HINT
     explanation = svc.explain(key, ACTION)
     assert explanation.missing == caught.value.explain().missing == "key_expired"
     assert use(svc, repaired(explanation.repair.code, svc, SetUp(key))) == 1

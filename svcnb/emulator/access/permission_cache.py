@@ -79,7 +79,7 @@ class PermissionCache:
             presented_key: The key as received, without surrounding spaces.
 
         Raises:
-            StructuredError: 401 if the key has the form of a hash or does not belong to any account.
+            StructuredError: 401 if the key is ``0x`` and 64 hex digits, or does not belong to any account.
             Unavailable: The chain does not respond.
         """
         _refuse_hash(presented_key)

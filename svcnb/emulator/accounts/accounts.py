@@ -1,4 +1,4 @@
-"""Endpoints that create an account or check whether one exists."""
+"""Endpoints that create an account or check whether an account exists."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MASTER_WALLET_DESCRIPTION: Final = "Account Master Wallet"
 
 
 class Accounts:
-    """Endpoints that create an account or check whether one exists.
+    """Endpoints that create an account or check whether an account exists.
 
     Args:
         contract: Client of the contract.

@@ -307,7 +307,7 @@ class _Batcher:
 
 
 class Ledger:
-    """Credits in whole cents, keyed by billing wallet.
+    """Ledger of credits, in whole cents for each billing wallet.
 
     Args:
         store: The database.

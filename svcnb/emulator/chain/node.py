@@ -151,7 +151,9 @@ class AnvilNode:
         before: _Threads | None = None
         while (now := _idle_switches(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
-                raise ChainUnavailable(f"the node was not ready within {_START_S:.0f} s of its start")
+                raise ChainUnavailable(
+                    f"the node was not ready within {_START_S:.0f} s: try again when this machine has less load"
+                )
             before = now
             await asyncio.sleep(0.001)
         with suppress(OSError):  # the process has already exited

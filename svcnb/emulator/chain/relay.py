@@ -64,7 +64,7 @@ class Wallet:
 
 
 class Relay:
-    """Signs and sends transactions for the service's wallets.
+    """Relay that signs and sends transactions of the service's wallets.
 
     Args:
         chain: Chain that receives the transactions.

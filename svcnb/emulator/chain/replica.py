@@ -91,7 +91,7 @@ class Replica:
         self.timestamp = 0
         """Timestamp of the latest block, in Unix seconds."""
         self.applied = 0
-        """Position of the last applied or withdrawn entry."""
+        """Position of the last applied or withdrawn journal entry."""
         self._head_hash = ""
         self._position = 0
         self._digest = journal.START

@@ -62,7 +62,7 @@ class StateFolder:
             raise _unusable(path, error) from error
 
     def begin(self, root_file: str) -> bool:
-        """Marks the first start. Call this method before you load the root secret.
+        """Creates the marker file at the first start. Call this method before you load the root secret.
 
         Args:
             root_file: Name of the root secret's file.

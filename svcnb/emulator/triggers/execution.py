@@ -60,7 +60,7 @@ class Execution(Protocol):
         ...
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Closes all connections of the executor."""
         ...
 
 
