@@ -88,11 +88,16 @@ class AccountPanel(WalletPanel, bundle="account"):
     def close(self) -> None:
         """Closes the panel. The client, the open account and the owner's wallet stay available to the other panels.
 
-        To close the account, or to remove the wallet from the kernel's memory, first call `leave` or `forget_owner`.
+        A browser wallet that is connected through this panel is removed, because it cannot sign without the panel. To
+        close the account, or to remove any other wallet from the kernel's memory, first call `leave` or `forget_owner`.
         """
         if self.session.host is self:
             self.session.host = None
         super().close()
+        owner = _innermost(self.session.owner) if self.session.owner is not None else None
+        if isinstance(owner, BrowserSigner) and owner.uses(self):
+            self.session.owner = None
+            self.session.changed("account")
 
     @command
     def setting(self) -> dict[str, Any]:

@@ -112,7 +112,10 @@ def test_the_hint_of_forbidden_depends_on_the_operation(scripted) -> None:
 
 
 def test_the_hint_for_an_expired_key_says_how_to_renew_it(scripted) -> None:
-    said = "the API key has expired, so it is not authorized to execute action Qm (hashed CID 1): use another key"
+    said = (
+        "the API key has expired, so the key is not authorized to execute action Qm (hashed CID 1): use another key, "
+        "or renew the key with update_usage_api_key"
+    )
     svc = scripted(lambda _: httpx.Response(403, json=said))
     with pytest.raises(errors.Forbidden) as caught:
         svc.run("const main = () => 1")

@@ -63,3 +63,15 @@ async def test_a_closed_account_panel_leaves_the_wallet_to_the_other_panels(svc)
     other.forget_owner()
     assert Session.of(svc).owner is None
     other.close()
+
+
+async def test_a_browser_wallet_is_removed_with_the_panel_that_it_needs(svc):
+    panel, other = AccountPanel(svc), AccountPanel(svc)
+    Session.of(svc).owner = svcnb.BrowserSigner(panel)
+    other.close()
+    assert panel.owner is not None
+    other = AccountPanel(svc)
+    panel.close()
+    assert other.owner is None
+    assert other.owner_address == ""
+    other.close()

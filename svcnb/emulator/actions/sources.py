@@ -40,7 +40,7 @@ class SourceCache:
             self._size -= dropped
 
     def get(self, cid: str) -> str | None:
-        """Returns the source for a CID, or None if it is not cached."""
+        """Returns the source for a CID, or None if the source is not cached."""
         found = self._sources.get(cid)
         return found[0] if found else None
 

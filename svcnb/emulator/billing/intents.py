@@ -68,10 +68,10 @@ class Intent(NamedTuple):
         amount_cents: The amount to pay, in cents.
         status: Current status of the payment.
         method: The payment method, or None until the user chooses one.
-        becomes: Status that a processing payment gets at ``due_at``.
-        due_at: Unix seconds at which the status of a processing payment changes.
-        problem_code: Code of the last failed attempt, for example ``card_declined``.
-        problem: Error message of the last failed attempt.
+        becomes: Status that a processing payment gets at ``due_at``, or None.
+        due_at: Unix seconds at which the status of a processing payment changes, or None.
+        problem_code: Code of the last failed attempt, for example ``card_declined``, or None.
+        problem: Error message of the last failed attempt, or None.
         created_at: Time of creation, in Unix seconds.
         updated_at: Time of the last change, in Unix seconds.
         credited_at: Unix seconds at which the service credited the payment, or None.

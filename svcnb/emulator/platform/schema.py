@@ -73,7 +73,7 @@ META: Final = Table("meta", "name VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NO
 
 
 def get_meta(connection: Connection, name: str) -> str | None:
-    """Returns a metadata value of the state, such as its schema version, or None if it does not exist."""
+    """Returns a metadata value of the state, such as its schema version, or None if the value does not exist."""
     found = connection.value("SELECT value FROM meta WHERE name = :name", name=name)
     return None if found is None else str(found)
 
