@@ -55,7 +55,7 @@ def lesson(
     kernel stops.
 
     If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead: a live service, or an
-    emulator that other users may share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson always uses its
+    emulator that other users can share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson always uses its
     own emulator. A lesson on a live service needs a confirmation first, and skips the cells that need an emulator.
     Lessons that cannot run without an emulator start one on this computer (`svcnb.live_lessons`).
 

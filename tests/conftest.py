@@ -193,7 +193,7 @@ def session_emulator() -> Iterator[Emulator]:
 
 @pytest.fixture
 def emulator(session_emulator: Emulator) -> Emulator:
-    """Running emulator (starter_credits 1000 cents). Tests share it, so each test creates its own account."""
+    """Running emulator (starter_credits 1000 cents). Tests share the emulator, so each test creates its own account."""
     return session_emulator
 
 

@@ -1,9 +1,11 @@
-"""Kernels that start immediately, for tests of notebooks. They are forks of a process with the imports of the lessons.
+"""Kernels that start immediately, for tests of notebooks.
+
+The kernels are forks of a process that has imported the modules of the lessons.
 
 In a new kernel, the imports take two seconds for each of almost forty notebooks. The forks are also separate processes
 without shared state, but they have already imported the modules.
 
-``python warm_kernels.py serve SOCKET`` forks a kernel for each request. It exits when its standard input closes.
+``python warm_kernels.py serve SOCKET`` forks a kernel for each request, and exits when its standard input closes.
 Jupyter starts ``python warm_kernels.py start SOCKET ARGUMENT...``, which requests a kernel, forwards signals, and exits
 with the kernel's exit code.
 """

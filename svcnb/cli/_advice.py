@@ -30,8 +30,8 @@ _ADVICE: Final = {
         f"{_KEY}. To create an account, run `svcnb account create NAME --save FILE`. A deleted key is no longer valid."
     ),
     "OutOfCredit": "Add credit with `svcnb billing top-up 500`. To see the balance, run `svcnb billing balance`.",
-    "Forbidden": "Use the account key, or a usage key with this permission. To see the permissions of the keys, run "
-    "`svcnb keys list`.",
+    "Forbidden": "A usage key can lack the permission, or have expired: run `svcnb keys list --json`. In ChainSecured "
+    "mode, only the owner can change the account: see `svcnb chain-secured --help`.",
     "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
     "wallets list` or `svcnb actions list`.",
     "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
@@ -75,6 +75,10 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"svc\.chain_secured\.look\('([^']{0,200})'\)", r"`svcnb account audit \1`"),
     (r"mine\.describe\(\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
     (r", or add this permission to the usage key: mine\..*", "."),
+    (
+        r"svc\.usage_keys\.update\(key\)\. In ChainSecured mode, .*",
+        "`svcnb keys update HASH --execute-in-group GROUP`.",
+    ),
     (r"(?:svc|mine)\.usage_keys\.list\(\)", "`svcnb keys list`"),
     (r"(?:svc|mine)\.(groups|wallets|actions)\.list\(\)", r"`svcnb \1 list`"),
     (r"(?:svc|mine)\.groups\.contents\(([^)]{0,200})\)", lambda found: f"`svcnb groups show {found[1].upper()}`"),

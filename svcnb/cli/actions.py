@@ -42,7 +42,7 @@ def command() -> None:
 @output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:
-    """List the actions that the account registered. This is free."""
+    """List the actions that the account registered. The command is free."""
     show(service.actions.list(group), as_json=as_json)
 
 
@@ -53,7 +53,7 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 @output_options
 @with_service
 def register(service: Client, action: str, name: str, description: str, as_json: bool) -> None:
-    """Register an action in the account, with a name. This costs one cent."""
+    """Register an action in the account, with a name. The command costs one cent."""
     show(service.actions.register(cid_or_file(action), name=name, description=description), as_json=as_json)
 
 
@@ -61,7 +61,7 @@ def register(service: Client, action: str, name: str, description: str, as_json:
 @click.argument("action")
 @with_service
 def delete(service: Client, action: str) -> None:
-    """Delete an action from the account and from all of its groups. This costs one cent.
+    """Delete an action from the account and from all of its groups. The command costs one cent.
 
     ACTION is a CID, a source file or a hashed CID.
     """

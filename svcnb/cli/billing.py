@@ -22,7 +22,7 @@ def command() -> None:
 @output_options
 @with_service
 def balance(service: Client, as_json: bool) -> None:
-    """Print the credit that all keys of the account share. This is free."""
+    """Print the credit that all keys of the account share. The command is free."""
     found = service.billing.balance()
     shown = {"available_cents": found.available_cents, "balance_cents": found.balance_cents}
     show(shown | {"balance_display": found.balance_display} if as_json else found.balance_display, as_json=as_json)

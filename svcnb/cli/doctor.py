@@ -68,10 +68,10 @@ def command(ctx: click.Context, live: str | None, base_url: str | None, as_json:
     """Check versions, external tools, ports and the service.
 
     The command checks the service that --base-url, --profile, SVC_BASE_URL or the configuration file selects. The exit
-    code is 3 if a requirement of the emulator is missing. It is 2 if the configuration is wrong, and 6 if the service
-    does not respond. With --live, the command checks only that service, including its clock. The exit code is then 1
-    if a call would fail. With --quiet, the command prints only the names of failed checks. The command does not change
-    anything and does not send a key.
+    code is 2 if the configuration is wrong, 3 if a requirement of the emulator is missing, and 6 if the service does
+    not respond. With --live, the command checks only the given service, including the clock of the service. The exit
+    code is then 1 if a difference breaks calls of svcnb. With --quiet, the command prints only the names of failed
+    checks. The command does not change anything and does not send a key.
     """
     if live is not None:
         ctx.exit(_compare(live, as_json=as_json))

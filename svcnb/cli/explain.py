@@ -34,7 +34,7 @@ def command(
     """Explain why a key can or cannot run an action.
 
     ACTION is a CID or a source file. The output shows what is missing, and the commands that fix it. With --json, it
-    contains Python code instead. The command is free. The exit code is 1 if the service would reject the run.
+    contains Python code instead. The command is free. The exit code is 1 if the service rejects such a run.
     """
     explanation = service.explain(key_hash, cid_or_file(action), wallet)
     repairs = [each.model_copy(update={"code": repair_commands(each.code)}) for each in explanation.repairs]

@@ -26,7 +26,7 @@ def command() -> None:
 @output_options
 @with_service
 def list_(service: Client, as_json: bool) -> None:
-    """List the account's groups. This is free."""
+    """List the account's groups. The command is free."""
     show(service.groups.list(), as_json=as_json)
 
 
@@ -35,7 +35,7 @@ def list_(service: Client, as_json: bool) -> None:
 @output_options
 @with_service
 def show_(service: Client, group: str, as_json: bool) -> None:
-    """Show the actions and the wallets of a group. This is free."""
+    """Show the actions and the wallets of a group. The command is free."""
     show(service.groups.contents(group), as_json=as_json)
 
 
@@ -51,7 +51,7 @@ def show_(service: Client, group: str, as_json: bool) -> None:
 def create(
     service: Client, name: str, description: str, wallets: tuple[str, ...], actions: tuple[str, ...], as_json: bool
 ) -> None:
-    """Create a group with the name NAME, and print its number. This costs one cent."""
+    """Create a group with the name NAME, and print its number. The command costs one cent."""
     group = service.groups.create(
         name, description=description, wallets=list(wallets), actions=[cid_or_file(action) for action in actions]
     )
@@ -62,7 +62,7 @@ def create(
 @click.argument("group")
 @with_service
 def delete(service: Client, group: str) -> None:
-    """Delete a group permanently. The service never reuses its number. This costs one cent."""
+    """Delete a group permanently. The service never reuses its number. The command costs one cent."""
     service.groups.delete(group)
 
 
@@ -74,7 +74,7 @@ command.rename("remove", delete)
 @click.argument("action")
 @with_service
 def add_action(service: Client, group: str, action: str) -> None:
-    """Permit an action in a group. This costs one cent."""
+    """Permit an action in a group. The command costs one cent."""
     service.groups.add_action(group, cid_or_file(action))
 
 
@@ -83,7 +83,7 @@ def add_action(service: Client, group: str, action: str) -> None:
 @click.argument("action")
 @with_service
 def remove_action(service: Client, group: str, action: str) -> None:
-    """Remove an action from a group. This costs one cent."""
+    """Remove an action from a group. The command costs one cent."""
     service.groups.remove_action(group, cid_or_file(action))
 
 
@@ -92,7 +92,7 @@ def remove_action(service: Client, group: str, action: str) -> None:
 @click.argument("wallet")
 @with_service
 def add_wallet(service: Client, group: str, wallet: str) -> None:
-    """Permit the actions of a group to use a wallet. This costs one cent."""
+    """Permit the actions of a group to use a wallet. The command costs one cent."""
     service.groups.add_wallet(group, wallet)
 
 
@@ -101,5 +101,5 @@ def add_wallet(service: Client, group: str, wallet: str) -> None:
 @click.argument("wallet")
 @with_service
 def remove_wallet(service: Client, group: str, wallet: str) -> None:
-    """Remove a wallet from a group. This costs one cent."""
+    """Remove a wallet from a group. The command costs one cent."""
     service.groups.remove_wallet(group, wallet)

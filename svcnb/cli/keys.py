@@ -28,7 +28,7 @@ def command() -> None:
 @output_options
 @with_service
 def list_(service: Client, as_json: bool) -> None:
-    """List the account's usage keys, without their secrets. This is free."""
+    """List the account's usage keys, without their secrets. The command is free."""
     keys = service.usage_keys.list()
     short = [{"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)} for key in keys]
     show(keys if as_json else short, as_json=as_json)
@@ -76,7 +76,7 @@ def create(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Create a usage key with the name NAME, and print it. The command shows the key only once. This costs one cent."""
+    """Create a usage key with the name NAME, and print the key only once. The command costs one cent."""
     with new_key_file(save) as into:
         key = service.usage_keys.create(
             name,
@@ -141,7 +141,7 @@ def update(
     can_create_wallets: bool | None,
     as_json: bool,
 ) -> None:
-    """Change a usage key, by its hash. Omitted settings stay unchanged. This costs one cent.
+    """Change a usage key, by its hash. Omitted settings stay unchanged. The command costs one cent.
 
     A list in the options replaces the old list. The validity period starts again as for a new key, unless only the name
     or the description changes.
@@ -169,7 +169,7 @@ def update(
 @click.argument("key_hash", metavar="HASH", type=KeyHash())
 @with_service
 def delete(service: Client, key_hash: str) -> None:
-    """Delete a usage key permanently, by its hash. This costs one cent."""
+    """Delete a usage key permanently, by its hash. The command costs one cent."""
     service.usage_keys.delete(key_hash)
 
 

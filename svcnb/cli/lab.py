@@ -53,7 +53,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     download the solutions after the instructor has unlocked them.
 
     With --workbench, JupyterLab opens a notebook with one cell, which shows accounts, actions, permissions, runs and
-    triggers as panels. Its default folder is ./svcnb-workbench.
+    triggers as panels. The default folder of this notebook is ./svcnb-workbench.
     """
     if _missing("jupyterlab"):
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")

@@ -19,7 +19,7 @@ def command(ctx: click.Context, files: tuple[Path, ...], service_name: str | Non
     """Find problems in actions before they run.
 
     The command finds a missing main function, undefined names, parameters used as globals, leaked keys, and exceeded
-    limits. The command needs no service. The exit code is 1 if a problem would make a run fail.
+    limits. The command needs no service. The exit code is 1 if a problem makes a run fail.
     """
     from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.action import Action

@@ -155,7 +155,7 @@ def create(
 ) -> None:
     """Create a trigger that runs the action in FILE, with its own group and its own execute-only key.
 
-    This costs two cents. The command needs the account key.
+    The command costs two cents. The command needs the account key.
     """
     if cron is not None and kind != "schedule":
         raise click.UsageError(f"--cron needs --kind schedule, but the kind is {kind}. Pass --kind schedule.")

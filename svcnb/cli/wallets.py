@@ -23,7 +23,7 @@ def command() -> None:
 @output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:
-    """List the account's wallets. This is free."""
+    """List the account's wallets. The command is free."""
     show(service.wallets.list(group), as_json=as_json)
 
 
@@ -31,6 +31,6 @@ def list_(service: Client, group: str | None, as_json: bool) -> None:
 @output_options
 @with_service
 def create(service: Client, as_json: bool) -> None:
-    """Create a wallet and print its address. This costs one cent."""
+    """Create a wallet and print its address. The command costs one cent."""
     wallet = service.wallets.create()
     show(wallet if as_json else wallet.address, as_json=as_json)

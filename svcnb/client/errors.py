@@ -290,8 +290,8 @@ class Forbidden(ServiceError, Explicable):
     """The key is valid, but has no permission for the call (403)."""
 
     default_hint = (
-        "Use the account key, or a usage key with this permission. To see the missing permission and the call that "
-        "grants it, call error.explain()."
+        "Call error.explain(), which names the cause and the call that fixes it. A usage key can lack the permission, "
+        "or have expired. In ChainSecured mode, only the owner can change the account: svc.chain_secured.open(owner)."
     )
 
 
@@ -353,6 +353,12 @@ EXECUTION_HINT: Final = (
     "run(..., until_effective=60)."
 )
 """Hint for a forbidden execution. Forbidden management calls have another hint."""
+
+EXPIRED_HINT: Final = (
+    "Use another key, or renew this key with the account key: svc.usage_keys.update(key). In ChainSecured mode, the "
+    "owner renews the key: mine.usage_keys.update(key, expires_in='365d')."
+)
+"""Hint for an execution with an expired key."""
 
 APPROVAL_HINT: Final = (
     "Approve the token in a browser: triggers.authorize(). If the token was revoked, create a client with a new token: "

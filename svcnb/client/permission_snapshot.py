@@ -36,8 +36,8 @@ _TEXTS: Final[dict[WarningCode, str]] = {
         "account key"
     ),
     "removed_groups": (
-        "the key lists groups that do not exist: {}. If the account gets a new group with such a number, the key has "
-        "access to the new group"
+        "the key lists groups that do not exist: {}. If the account gets a new group with one of these numbers, "
+        "the key has access to the new group"
     ),
     "hidden_actions": "the service hides unregistered actions of {}, so this result can be wrong: register the action",
 }

@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _JITTER = random.SystemRandom()
 _MAX_MESSAGE = 4_000
+_EXPIRED: Final = re.compile(r"\bkey has expired\b")
 
 
 def exchange(call: Call[T], config: Config) -> Flow[T]:
@@ -240,7 +241,9 @@ def failure(
         message = _text(body)
     row = ERROR_CODES.get(answer.status)
     kind = errors.BY_STATUS.get(answer.status, errors.ServiceError)
-    hint = errors.EXECUTION_HINT if kind is errors.Forbidden and call.timeout_class == "run" else None
+    hint = None
+    if kind is errors.Forbidden and call.timeout_class == "run":
+        hint = errors.EXPIRED_HINT if _EXPIRED.search(message) else errors.EXECUTION_HINT
     if kind is errors.Unauthorized and "Authorization" in (call.headers or {}):
         hint = errors.APPROVAL_HINT
     elif kind is errors.Unauthorized and config.wallet_auth:

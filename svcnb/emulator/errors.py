@@ -83,7 +83,7 @@ class StructuredError(ServiceError):
 
     @property
     def code(self) -> str:
-        """The field ``error`` of the body."""
+        """The field ``error`` of the body, for example ``unauthorized`` for the status 401."""
         return code_of(self.status)
 
 

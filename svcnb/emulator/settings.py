@@ -1,7 +1,7 @@
 """Settings of the emulator, defined once for the command line, the environment and the docs.
 
 The value of a setting is the argument, otherwise the environment variable ``SVC_NAME`` (with the setting's name in
-uppercase), otherwise the default. `Settings.load` implements this in a few lines, because the import of
+uppercase), otherwise the default. `Settings.load` implements this order itself, because the import of
 pydantic-settings takes 40 milliseconds, a tenth of the start-up time.
 """
 

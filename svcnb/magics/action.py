@@ -41,7 +41,7 @@ def options() -> Options:
     )
     made.add_argument("--diff", action="store_true", help="Show the changes since the variable was last set.")
     made.add_argument(
-        "--run", action="store_true", help="Run the action, and return the Run. This costs one cent per second."
+        "--run", action="store_true", help="Run the action, and return the Run. A run costs one cent per second."
     )
     made.add_argument(
         "--params", nargs="+", metavar="VALUE", help="Parameters of main: name=value ..., or JSON, or a variable."
@@ -57,7 +57,7 @@ def options() -> Options:
     made.add_argument("--save", type=Path, metavar="FILE", help="Write the source to a file, byte for byte.")
     made.add_argument("--force", action="store_true", help="With --save: overwrite a file that has different content.")
     made.add_argument(
-        "--register", action="store_true", help="Register the action with the account. This costs one cent."
+        "--register", action="store_true", help="Register the action in the account. The call costs one cent."
     )
     made.add_argument("--no-lint", dest="lint", action="store_false", help="Do not check the source for problems.")
     return made

@@ -86,10 +86,18 @@ class AccountPanel(WalletPanel, bundle="account"):
             self.owner_address = owner.address if _has_address(owner) else "a browser wallet, not connected yet"
 
     def close(self) -> None:
-        """Closes the panel. The client stays open."""
+        """Closes the panel. The client, the open account and the owner's wallet stay available to the other panels.
+
+        A browser wallet that is connected through this panel is removed, because it cannot sign without the panel. To
+        close the account, or to remove any other wallet from the kernel's memory, first call `leave` or `forget_owner`.
+        """
         if self.session.host is self:
             self.session.host = None
         super().close()
+        owner = _innermost(self.session.owner) if self.session.owner is not None else None
+        if isinstance(owner, BrowserSigner) and owner.uses(self):
+            self.session.owner = None
+            self.session.changed("account")
 
     @command
     def setting(self) -> dict[str, Any]:

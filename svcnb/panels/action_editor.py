@@ -118,7 +118,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     async def look_up(self) -> dict[str, Any]:
         """Reads the account's registered actions, and the actions that the account's groups permit.
 
-        This is free.
+        The calls are free.
         """
         resources = self.session.resources
         actions, groups = await asyncio.gather(resources.actions.list(), resources.groups.list())

@@ -44,6 +44,10 @@ class BrowserSigner(Signer):
             display(self._panel)  # type: ignore[no-untyped-call]  # IPython has no types for it
         return self._panel
 
+    def uses(self, panel: WalletPanel) -> bool:
+        """Returns whether this signer sends its requests to a panel."""
+        return self._panel is panel
+
     @property
     def address(self) -> str:
         """Address of the wallet, with its checksum.

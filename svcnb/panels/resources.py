@@ -28,7 +28,7 @@ class ResourcePanel(Panel):
 
     @command
     async def resources(self) -> dict[str, Any]:
-        """Returns the available choices: wallets, groups, usage keys, and the key that runs actions. This is free."""
+        """Returns the wallets, the groups, the usage keys, and the key that runs actions. The calls are free."""
         resources = self.session.resources
         wallets, groups, keys = await asyncio.gather(
             resources.wallets.list(), resources.groups.list(), resources.usage_keys.list()

@@ -40,7 +40,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
         signer: Wallet in this process that signs envelopes.
 
     Attributes:
-        wallet: The browser wallet: ``address`` and ``name``. Both are empty without a connected wallet.
+        wallet: ``address`` and ``name`` of the browser wallet. Without a connected wallet, both strings are empty.
         flow: The displayed envelope.
 
     Example:

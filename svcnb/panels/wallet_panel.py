@@ -20,7 +20,7 @@ class WalletPanel(Panel):
     """Base class of panels that `svcnb.BrowserSigner` can use.
 
     Attributes:
-        wallet: The browser wallet: ``address`` and ``name``. Both are empty without a connected wallet.
+        wallet: ``address`` and ``name`` of the browser wallet. Without a connected wallet, both strings are empty.
     """
 
     wallet = traitlets.Dict(dict(_NO_WALLET)).tag(sync=True)

@@ -38,7 +38,15 @@ from itertools import count
 from typing import Any, Final
 
 from svcnb.client.chain.writes import NO_GAS
-from svcnb.client.errors import BadRequest, ChainError, InvalidArgument, SigningError, SvcnbError
+from svcnb.client.errors import (
+    EXPIRED_HINT,
+    BadRequest,
+    ChainError,
+    Forbidden,
+    InvalidArgument,
+    SigningError,
+    SvcnbError,
+)
 from svcnb.logs import redact
 from svcnb.panels.loop import BACKGROUND
 
@@ -54,6 +62,13 @@ _PLACES: Final = {
     "Forbidden": ("Permissions", "Permit the action and the wallet in the same group of this key."),
 }
 """Panel and fix for each service error that the user can fix."""
+
+_FORBIDDEN: Final = {
+    EXPIRED_HINT: "The key has expired. Use another key, or use the account key to save this key's permissions again.",
+    Forbidden.default_hint: "A usage key can lack the permission, or have expired. In ChainSecured mode, only the "
+    "owner's wallet can change the account.",
+}
+"""Fix for a 403 by the hint of the error, unless a missing group is the cause."""
 
 _OF_INPUT: Final = (BadRequest, InvalidArgument)
 """Errors about a value that the user entered."""
@@ -96,6 +111,8 @@ def failure(error: BaseException) -> dict[str, Any]:
         told = list(getattr(error, "consequences", ()))
         head = getattr(error, "name", "") or type(error).__name__
         place, click = _PLACES.get(type(error).__name__, ("", ""))
+        if isinstance(error, Forbidden):
+            click = _FORBIDDEN.get(error.hint, click)
         about = vars(error).get("panel_field", "")
         wallet = str(error.arguments[0]) if isinstance(error, ChainError) and error.name == NO_GAS else ""
         if wallet:

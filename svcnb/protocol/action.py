@@ -128,8 +128,8 @@ class Action:
             The derived action, with the constant and the template's CID.
 
         Raises:
-            MalformedValue: The constant has no exact JavaScript form, the name cannot be declared, or the version is
-                not a positive whole number.
+            MalformedValue: JavaScript cannot represent the constant exactly or declare the name, or the version is not
+                a positive whole number.
 
         Example:
             >>> template = Action("function main() { return LIMIT.cents; }")

@@ -1,4 +1,4 @@
-"""Differences between the sources of two actions. One changed byte results in a different action."""
+"""Differences between the sources of two actions. A source with one changed byte is a different action."""
 
 from __future__ import annotations
 

@@ -96,9 +96,9 @@ class Event:
         """Parses an event signature.
 
         Args:
-            text: ``Name(type,type)``. The types ``uint`` and ``int`` mean their 256-bit forms. ``indexed`` and an
-                argument name can follow a type. The parser ignores the word ``event`` at the start and ``;`` at the
-                end.
+            text: ``Name(type,type)``. The types ``uint`` and ``int`` mean ``uint256`` and ``int256``. ``indexed`` and
+                an argument name can follow a type. The parser ignores the word ``event`` at the start and ``;`` at
+                the end.
 
         Raises:
             InvalidType: ``text`` is not a string.

@@ -97,7 +97,7 @@ def uint256_hex(number: int) -> str:
 
 
 def normal_address(address: str) -> str:
-    """Normalises an address to the form that the service uses.
+    """Converts an address to the format that the service uses.
 
     Args:
         address: 40 hex digits in either case, with or without ``0x``. The function ignores surrounding whitespace.

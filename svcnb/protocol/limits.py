@@ -71,6 +71,8 @@ MAX_U64: Final = 2**64 - 1
 JS_PARAMS_ADVICE_BYTES: Final = 64 * 1024
 MAX_JSON_VALUES: Final = 250_000
 """Maximum number of values in one JSON body, so that parsing takes milliseconds, not seconds."""
+MAX_JSON_DEPTH: Final = 200
+"""Maximum nesting depth of one JSON body, the limit of the parser."""
 
 # --- chain node (docs/service/contract.md#json-rpc) ------------------------------------------------------------------
 RPC_TIMEOUT_S: Final = 30.0

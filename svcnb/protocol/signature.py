@@ -64,7 +64,7 @@ def recover_address(digest: bytes, signature: bytes) -> str:
     if len(signature) != SIGNATURE_BYTES:
         raise MalformedSignature(
             f"the signature has {len(signature)} bytes: expected {SIGNATURE_BYTES} bytes (r, s and v)",
-            hint="Pass the form with 65 bytes. Compact signatures (EIP-2098) are not supported.",
+            hint="Pass a signature of 65 bytes. Compact signatures (EIP-2098) are not supported.",
         )
     parity = signature[-1]
     if parity >= _V:

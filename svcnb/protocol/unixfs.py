@@ -8,7 +8,7 @@ A file of one chunk consists of a single leaf.
 For each node, the tree keeps only one hash and two sizes in memory, and deletes these values as soon as the parent
 exists. A file of any size therefore needs only a few hundred entries.
 
-Source: docs/service/keys.md#content-identifiers; UnixFS and dag-pb specifications for the byte forms.
+Source: docs/service/keys.md#content-identifiers; UnixFS and dag-pb specifications for the encoding.
 """
 
 from __future__ import annotations

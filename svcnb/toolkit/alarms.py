@@ -153,7 +153,9 @@ def _silence(data: AccountData, rows: Listing[ActionFigures], after: str, expect
         )
     text = f"no run for more than {after}"
     if expected is not None and not rows:
-        return [Alarm(kind="silence", action=expected, text=f"{text}; no run is recorded in this time", since=begin)]
+        return [
+            Alarm(kind="silence", action=expected, text=f"{text}; the record contains no run in this time", since=begin)
+        ]
     return [
         Alarm(kind="silence", action=each.action, text=text, since=each.last_run)
         for each in rows

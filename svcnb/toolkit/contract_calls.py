@@ -52,7 +52,7 @@ def send(call: Any, **transaction: Any) -> Any:
         The receipt. Its field ``gasUsed`` contains the amount of gas.
 
     Raises:
-        ChainError: The transaction is in a block, but it failed.
+        ChainError: The transaction is in a block, but failed.
     """
     receipt = call.w3.eth.wait_for_transaction_receipt(call.transact(transaction))
     if receipt["status"] != 1:

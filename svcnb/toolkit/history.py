@@ -44,7 +44,7 @@ class PastRun(Model):
     ``service`` means that only the service recorded the run."""
 
     action: str = ""
-    """Name of the action. Empty if it has none."""
+    """Name of the action. Empty for an action without a name."""
 
     cid: str
     status: str
@@ -283,7 +283,7 @@ class History(Checked):
             Number of added runs and ledger entries.
 
         Raises:
-            ConfigError: A file does not exist or is not a history file. In this case, the method does not add any runs.
+            ConfigError: A file does not exist or is not a history file. The method then adds no runs.
         """
         with closing(self._connect()) as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])

@@ -152,7 +152,9 @@ def names(context: Context) -> Iterator[Finding]:
             continue
         seen.add(name)
         if name in ABSENT:
-            yield context.find(reference.node, "error", "not_provided", f"{name} is not available", f"{ABSENT[name]}.")
+            yield context.find(
+                reference.node, "error", "not_provided", f"{name} is not available", _sentence(ABSENT[name])
+            )
         elif (inside := context.script.function_around(reference.node)) is not None and _may_be_parameter(
             context, name, inside, known
         ):
@@ -315,6 +317,10 @@ def _assigned_to_global(context: Context, name: str) -> bool:
     )
 
 
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
 def _is_typeof(node: Node) -> bool:
     """Returns whether a name occurs only in ``typeof name``, which never fails."""
     parent = node.parent
@@ -340,7 +346,7 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
 
 
 def _members(context: Context, node: Node) -> tuple[list[str], bool]:
-    """Returns the names of an object literal's properties, and whether it can have more properties at run time."""
+    """Returns the names of an object literal's properties, and whether the object can have more properties."""
     given, open_ = [], False
     for child in node.named_children:
         if child.type == "shorthand_property_identifier":

@@ -70,7 +70,7 @@ class Leaks:
     def find_in_logs(self) -> Iterator[Finding]:
         """Yields a finding for each call that writes decrypted text to the logs.
 
-        The method does not report decrypted text in the response, because an action can have this purpose.
+        The method does not report decrypted text in the response, because decryption can be the purpose of an action.
         """
         for node in self._script.walk():
             called = node.child_by_field_name("function") if node.type == "call_expression" else None

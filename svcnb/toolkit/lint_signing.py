@@ -101,7 +101,7 @@ def literal(context: Context, node: Node) -> Node | None:
 def _names(context: Context, node: Node) -> set[str]:
     """Returns the names of an object's properties.
 
-    A spread can add any property. For an object with a spread, the function assumes that it contains ``chainId``.
+    A spread can add any property. The function assumes that an object with a spread contains ``chainId``.
     """
     found = set()
     for child in node.named_children:

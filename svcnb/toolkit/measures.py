@@ -37,7 +37,7 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
     """Reads the measurements of runs. A million runs need about 3 seconds of processor time and 70 MB of memory.
 
     Args:
-        connection: Connection to the record. If it is None, the DataFrame is empty.
+        connection: Connection to the record. None results in an empty DataFrame.
         where: SQL condition, with question marks as placeholders.
         values: Values of the placeholders.
 

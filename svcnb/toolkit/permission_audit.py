@@ -1,4 +1,4 @@
-"""Audit of an account's usage keys and groups, with findings about permissions that may be too broad.
+"""Audit of an account's usage keys and groups, with findings about permissions that can be too broad.
 
 Source: docs/service/index.md#derived-actions, docs/service/index.md#what-the-service-does,
     docs/service/resources.md#usage-key, docs/service/permissions.md#permission-of-each-endpoint,
@@ -137,7 +137,7 @@ class Permissions:
             # and the key then has access to this group.
             text = (
                 f"the key lists groups that do not exist: {describe_groups(dead)}. If the account gets a new group "
-                "with such a number, the key has access to the new group"
+                "with one of these numbers, the key has access to the new group"
             )
             yield _finding("note", "removed_groups", who, text)
         if key.may == "only read":

@@ -151,7 +151,10 @@ class Matrix(Checked):
         keys = {key: set(held) for key, held in self.keys.items()}
         for change in changes:
             if not isinstance(change, Change):
-                raise InvalidType(f"expected a Change, got {type(change).__name__}")
+                raise InvalidType(
+                    f"invalid change: expected a Change, got {type(change).__name__}",
+                    hint="Pass Change(kind, id, group, on).",
+                )
             kind, which, group, on = change
             self._check(kind, which, group)
             held, one = {"action": (actions, group), "wallet": (wallets, group), "key": (keys, which)}[kind]

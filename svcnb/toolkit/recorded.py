@@ -3,12 +3,14 @@
 Each file of the folder `recordings` is one conversation: requests in order, each with its response. `compare` replays a
 conversation against any service, and compares the status, the fields, and the form of each value. The original files
 are based on observations of the live service. `record` writes files with the current responses of a service. The files
-never contain secrets. They refer to keys by name, and mask values in responses that look like secrets.
+never contain secrets. The files refer to keys by name, and contain a mask for each value in a response that looks like
+a secret.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,9 +21,12 @@ from urllib.parse import urlencode
 from svcnb.client.errors import TransportError
 from svcnb.client.recorder import strip
 from svcnb.logs import MASK
+from svcnb.protocol.hashes import hashed_cid
 from svcnb.protocol.nesting import parse
 from svcnb.protocol.vocabulary import Vocabulary
 
+_LOG = logging.getLogger(__name__)
+_OK: Final = 200
 FOLDER: Final = Path(__file__).with_name("recordings")
 _API: Final = "/core/v1"
 _TIMEOUT_S: Final = 120.0
@@ -121,7 +126,7 @@ def over_http(base_url: str) -> Send:
         base_url: Address of the service, without ``/core/v1``.
 
     Returns:
-        The function. It raises `svcnb.TransportError` if the service does not respond.
+        The function, which raises `svcnb.TransportError` if the service does not respond.
     """
     import httpx
 
@@ -139,7 +144,10 @@ def over_http(base_url: str) -> Send:
 def answers(
     conversation: Conversation, send: Send, *, key: str | None = None, vocabulary: Vocabulary | None = None
 ) -> Iterator[tuple[dict[str, Any], Answer]]:
-    """Replays a conversation with a service.
+    """Replays a conversation with a service. Afterwards, deletes the groups, actions and usage keys that remain.
+
+    A service can accept a request that the recorded service rejected, or an error can end the conversation early. Even
+    then, none of these objects remain.
 
     Args:
         conversation: The recorded requests.
@@ -152,24 +160,30 @@ def answers(
     """
     names = vocabulary or Vocabulary()
     kept: dict[str, Any] = {"account": key}
-    for exchange in conversation.exchanges:
-        request = exchange["request"]
-        headers = {}
-        if (who := request.get("key")) is not None:
-            headers["X-Api-Key"] = kept.get(who) or who
-        body = None
-        if "text" in request:
-            body = request["text"].encode()
-        elif "body" in request:
-            body = json.dumps(_renamed(_filled(request["body"], kept), names)).encode()
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        query = urlencode(_filled(request.get("query", {}), kept))
-        path = _API + _path(request["path"], names) + (f"?{query}" if query else "")
-        answer = send(request["method"], path, headers | request.get("headers", {}), body)
-        for name, where in exchange.get("keep", {}).items():
-            kept[name] = _at(answer.body, where)
-        yield exchange, answer
+    created = _Created()
+    try:
+        for exchange in conversation.exchanges:
+            request = exchange["request"]
+            headers = {}
+            if (who := request.get("key")) is not None:
+                headers["X-Api-Key"] = kept.get(who) or who
+            sent, body = None, None
+            if "text" in request:
+                body = request["text"].encode()
+            elif "body" in request:
+                sent = _renamed(_filled(request["body"], kept), names)
+                body = json.dumps(sent).encode()
+            if body is not None:
+                headers["Content-Type"] = "application/json"
+            query = urlencode(_filled(request.get("query", {}), kept))
+            path = _API + _path(request["path"], names) + (f"?{query}" if query else "")
+            answer = send(request["method"], path, headers | request.get("headers", {}), body)
+            created.note(request["path"], sent, answer)
+            for name, where in exchange.get("keep", {}).items():
+                kept[name] = _at(answer.body, where)
+            yield exchange, answer
+    finally:
+        created.delete(send, key)
 
 
 def compare(
@@ -217,6 +231,40 @@ def record(
     content = {"needs": conversation.needs, "source": source, "exchanges": exchanges}
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+class _Created:
+    """Groups, actions and usage keys that a conversation has created and not deleted yet."""
+
+    def __init__(self) -> None:
+        self._deletions: dict[tuple[str, str, str], None] = {}
+        """Path, member and value of each request that deletes an object, in the order of creation."""
+
+    def note(self, path: str, sent: Any, answer: Answer) -> None:
+        """Records the effect of a request."""
+        if answer.status != _OK or not isinstance(sent, dict) or not isinstance(answer.body, dict):
+            return
+        if path == "/add_group" and (group := answer.body.get("group_id")) is not None:
+            self._deletions["/remove_group", "group_id", str(group)] = None
+        elif path == "/add_usage_api_key" and (key := answer.body.get("usage_api_key")) is not None:
+            self._deletions["/remove_usage_api_key", "usage_api_key", key] = None
+        elif path == "/add_action":
+            self._deletions["/delete_action", "hashed_cid", hashed_cid(sent["action_ipfs_cid"])] = None
+        for member, value in sent.items():
+            self._deletions.pop((path, member, str(value)), None)
+
+    def delete(self, send: Send, key: str | None) -> None:
+        """Deletes the objects, newest first. Logs a warning for each object that the service does not delete."""
+        headers = {"X-Api-Key": key or "", "Content-Type": "application/json"}
+        for path, member, value in reversed(self._deletions):
+            try:
+                answer = send("POST", _API + path, headers, json.dumps({member: value}).encode())
+                problem = "" if answer.status == _OK else f"status {answer.status}"
+            except TransportError as error:
+                problem = error.message
+            if problem:
+                shown = MASK if member == "usage_api_key" else value
+                _LOG.warning("%s of %s %s failed: %s", path, member, shown, problem)
 
 
 # --- requests -------------------------------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 A run of this client on an emulator is in two records: the local one and the emulator's. The list contains one entry for
 the run, matched by its request id. A run of a trigger is also in two records, because the emulator records the run
 under its correlation id. If the client repeated a run until a grant took effect, the emulator records all attempts, and
-the list contains only the last attempt. A check of a new usage key is in the list only if the service charged for it.
+the list contains only the last attempt. A check of a new usage key is in the list only if the service charged for the
+check.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class RunFeed(Checked):
     Args:
         client: Client of the service. Its control token gives access to the record of an emulator.
         history: Local record. None means the record of the client, or no record if recording is disabled.
-        triggers: Client of the triggers service. If it is None, the feed does not read runs of triggers.
+        triggers: Client of the triggers service. None means that the feed does not read runs of triggers.
     """
 
     def __init__(self, client: Client, history: History | None = None, triggers: Triggered | None = None) -> None:
@@ -113,7 +114,7 @@ class RunFeed(Checked):
         return sorted(found.values(), key=lambda run: (run.started_at, run.id), reverse=True)
 
     def logs_of(self, run: SeenRun) -> str:
-        """Returns the console output of a run. The output of a failed run exists only if the service stored it."""
+        """Returns the console output of a run. For failed runs, the output is empty unless the service stored it."""
         if run.request_id and self._plane is not None:
             try:
                 return str(self._plane.request("GET", f"/runs/{run.request_id}")["logs"])

@@ -1,8 +1,8 @@
 """Registry of released templates and of the actions derived from them.
 
 A change of one byte in a template changes the CID, and therefore the key, of every action derived from it. For this
-reason, the registry releases each version of a template once, under a name, and records its CID. Each later use checks
-the bytes. To change a template, release a new version. The old version remains.
+reason, the registry releases each version of a template once, under a name, and records its CID. The registry checks
+the bytes at each later use. To change a template, release a new version. The old version remains.
 
 Source: docs/service/index.md#derived-actions.
 """
@@ -180,7 +180,7 @@ class Templates(Checked):
 
         Args:
             key: ``name@version``.
-            constant: Constant to append. It must have the same fields and types as in earlier actions of the template.
+            constant: Constant to append, with the same fields and types as in earlier actions of the template.
             name: Name of the action.
             description: Purpose of the action.
 

@@ -155,7 +155,7 @@ def anvil() -> Path:
 
 
 def anvil_path() -> Path:
-    """Returns the path to which `svcnb fetch` downloads the chain node. The file may not exist."""
+    """Returns the path to which `svcnb fetch` downloads the chain node. The file can be missing."""
     return cache_folder() / f"anvil-{ANVIL_VERSION}" / ("anvil.exe" if sys.platform == "win32" else "anvil")
 
 

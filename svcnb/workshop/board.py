@@ -53,7 +53,7 @@ class Board:
             tries: Minimum number of wrong answers.
 
         Returns:
-            For each of them: the name of the learner, the name of the exercise, and the number of attempts.
+            List of tuples: name of the learner, name of the exercise, number of attempts.
         """
         found = [
             (name, exercise, each.tries)

@@ -27,7 +27,7 @@ _REFUSAL: Final = (
 class LimitedConnection(HttpToolsProtocol):
     """Connection that closes if a request does not arrive in time.
 
-    If too many connections are open, it responds with status 503.
+    If too many connections are open, the connection responds with status 503.
     """
 
     limit = MAX_WORKSHOP_CONNECTIONS

@@ -150,7 +150,7 @@ class HostedEmulator:
 
 
 class Emulators:
-    """Registry of all emulators of a workshop, by learner and name. It is thread-safe.
+    """Thread-safe registry of all emulators of a workshop, by learner and name.
 
     Args:
         folder: Folder with the states, which contains one folder for each learner.

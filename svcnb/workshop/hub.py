@@ -5,8 +5,8 @@ In ``jupyterhub_config.py``::
     from svcnb.workshop.hub import configure
     configure(get_config(), folder="workshop", lessons="lessons")
 
-When the hub starts a notebook server, it requests the learner's environment variables from the workshop's server. The
-workshop's server adds new learners to the roster. This configuration supports every spawner, which is the part of
+When the hub starts a notebook server, the hub requests the learner's environment variables from the workshop's server.
+The workshop's server adds new learners to the roster. This configuration supports every spawner, which is the part of
 JupyterHub that starts notebook servers. To run notebook servers in containers, configure a spawner for containers.
 """
 
@@ -29,7 +29,7 @@ def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
 
     Args:
         learner: Name of the user at the hub.
-        folder: Folder of the workshop. If it is None, ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` specify the
+        folder: Folder of the workshop. None means that ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` specify the
             server.
 
     Raises:

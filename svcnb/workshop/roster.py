@@ -46,8 +46,8 @@ class Learner(BaseModel):
 
     Attributes:
         name: Identifier, derived from the display name: lowercase letters, digits and hyphens. The names of the
-            learner's files contain it.
-        display: Display name. Empty if it is equal to ``name``.
+            learner's files contain the identifier.
+        display: Display name. Empty if equal to ``name``.
         email: E-mail address, or empty.
         token: Token with which the learner's notebooks authenticate at the workshop's server.
         progress: Progress, with the names of the exercises as keys.
@@ -122,7 +122,7 @@ def _identifier(text: str, taken: Container[str]) -> str:
 
 
 class Roster:
-    """Roster of learners, stored in a file or in memory. It is thread-safe.
+    """Thread-safe roster of learners, stored in a file or in memory.
 
     Args:
         path: Path of the file. With None, the roster exists only in memory.

@@ -75,7 +75,7 @@ class Verdict(BaseModel):
 
 
 class WorkshopServer:
-    """Running server of a workshop. `Workshop.serve` starts it.
+    """Running server of a workshop, which `Workshop.serve` starts.
 
     Args:
         room: The workshop.
@@ -235,7 +235,7 @@ class WorkshopServer:
         raise InvalidArgument(f"unknown command {verb[:20]!r}", hint="Use add, reset, save or restore.")
 
     async def _faults(self, request: Request) -> Response:
-        """Injects a fault into all running emulators, or removes it."""
+        """Injects a fault into all running emulators, or removes the injected fault."""
         self._require_instructor(request)
         try:
             order = parse(await _body(request) or b"null")
@@ -320,7 +320,7 @@ class WorkshopServer:
         return JSONResponse({"notebook": text})
 
     async def _lesson(self, request: Request) -> Response:
-        """Starts a lesson's emulator on this machine, or responds that the learner's machine must start it."""
+        """Starts a lesson's emulator, or responds that the learner's machine must start the emulator."""
         learner, unlocked = self._learner(request), {"solutions": self._room.roster.unlocked}
         try:
             order = LessonStart.model_validate_json(await _body(request) or b"{}")

@@ -46,14 +46,15 @@ LESSON_SETTINGS: Final = frozenset(
 
 
 class Workshop(Checked):
-    """Workshop in which each learner has their own emulators. It is thread-safe.
+    """Workshop in which each learner has their own emulators. All methods are thread-safe.
 
     Args:
         learners: Display names or e-mail addresses of the learners. Call `add` for more learners.
         credit_cents: Credit of each new account in a learner's own emulator, in cents.
         folder: Folder for the roster and the states of the emulators, so that a later process can continue with the
             same learners. None means a temporary folder. Only its owner can read its files.
-        idle_stop_s: Time without a request after which an emulator stops, in seconds. The next request starts it again.
+        idle_stop_s: Time without a request after which an emulator stops, in seconds. The next request
+            restarts the emulator.
         hosts_emulators: Whether the emulators run on this machine. Otherwise, each learner's machine runs its own
             emulators.
 
@@ -90,7 +91,7 @@ class Workshop(Checked):
         return f"Workshop({len(list(self.roster))} learners)"
 
     def __enter__(self) -> Self:
-        """Returns the workshop. The end of the ``with`` block closes it."""
+        """Returns the workshop. The end of the ``with`` block closes the workshop."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -103,7 +104,7 @@ class Workshop(Checked):
         """Adds a learner. An existing learner stays unchanged.
 
         Args:
-            name: Display name, in any script. If it is empty, the e-mail address or a number determines the name.
+            name: Display name, in any script. If empty, the e-mail address or a number determines the name.
             email: E-mail address.
 
         Returns:
@@ -126,7 +127,7 @@ class Workshop(Checked):
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """Returns the emulator for a learner's own work. Starts it if it is not running.
+        """Returns the emulator for a learner's own work. Starts a stopped emulator.
 
         In notebooks, `svcnb.Client()` connects to this emulator.
 
@@ -178,7 +179,7 @@ class Workshop(Checked):
     def environment(self, name: str) -> dict[str, str]:
         """Returns the environment variables of one learner's notebooks.
 
-        The variables contain the addresses of the emulator and of the workshop's server. They also contain a secret.
+        The variables contain a secret, and the addresses of the emulator and of the workshop's server.
 
         Args:
             name: The learner.

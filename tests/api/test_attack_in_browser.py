@@ -109,7 +109,7 @@ def _challenge(token: str) -> str:
 def attack(browser: Any, victim: Victim, site: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Opens the hostile page and runs its script.
 
-    Returns the responses that the script could read, and the text of the page's frames.
+    Returns the responses that the script received, and the text of the page's frames.
     """
     context = browser.new_context()
     try:

@@ -13,7 +13,7 @@ PAGE = "https://notebook.example"
 
 @pytest.fixture(scope="module")
 def open_to_page(start_local):
-    """Emulator that allows the page."""
+    """Emulator whose settings allow requests from the origin of the page."""
     return start_local(allow_origin=[PAGE])
 
 

@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from svcnb.protocol.error_codes import GENERIC_CODE
+from svcnb.protocol.limits import MAX_JSON_DEPTH, MAX_JSON_VALUES
+
 UNKNOWN_PATHS = [
     "/",
     "/core",
@@ -37,6 +40,8 @@ def test_the_error_for_a_wrong_method_names_the_allowed_one(wire, method, path, 
     assert answer.status_code == 405
     assert answer.headers["Allow"] == allowed
     assert answer.json().keys() == {"error", "message", "fix", "docs_url"}
+    assert answer.json()["error"] == GENERIC_CODE  # the service has no specific code for this status
+    assert answer.json()["fix"] == f"Use the method {allowed}."
 
 
 def test_the_deprecated_get_is_not_reached_by_head(account):
@@ -129,6 +134,28 @@ def test_a_body_with_an_invalid_json_number_is_400(account):
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
 
 
+@pytest.mark.parametrize(
+    ("params", "said", "fix"),
+    [
+        (
+            f"[{'1,' * MAX_JSON_VALUES}1]",
+            f"it contains more than {MAX_JSON_VALUES:,} values, the maximum",
+            "fewer values",
+        ),
+        ("[" * 300 + "]" * 300, f"it has more than {MAX_JSON_DEPTH} levels of nesting, the maximum", "flatter"),
+        ("1e999", "a number is larger than 1.8e308", "smaller number"),
+    ],
+    ids=["values", "depth", "number"],
+)
+def test_the_error_for_a_large_json_body_names_the_limit(account, params, said, fix):
+    body = f'{{"code": "x", "js_params": {params}}}'.encode()
+    answer = account.wire.call("POST", "svc_action", account.key, content=body)
+    error = answer.json()
+    assert (answer.status_code, error["error"]) == (400, "bad_request")
+    assert error["message"].startswith(f"The JSON body exceeds a limit: {said}")
+    assert fix in error["fix"]
+
+
 def test_json_is_parsed_regardless_of_the_content_type(account):
     """Checks that the service parses JSON regardless of the content type.
 
@@ -156,7 +183,7 @@ def test_small_payments_are_refused_with_a_json_string(account):
 
 
 def test_no_response_is_html_and_no_malformed_request_causes_a_crash(wire):
-    """Sends raw bytes that no client library would send."""
+    """Checks the responses to raw bytes that no client library sends."""
     address = urlsplit(wire.base_url)
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=300)
     try:
@@ -204,7 +231,7 @@ def test_bytes_that_are_not_a_request_also_receive_json(wire, sent):
 
 
 def test_a_compressed_body_is_rejected_with_its_content_encoding(account):
-    """An error about invalid JSON would not help a user whose library compressed the body."""
+    """An error about invalid JSON does not help a user whose library compressed the body."""
     content = gzip.compress(b'{"group_name": "n"}')
     answer = account.wire.call("POST", "add_group", account.key, content=content, headers={"Content-Encoding": "gzip"})
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
@@ -217,7 +244,7 @@ def test_a_compressed_body_is_rejected_with_its_content_encoding(account):
 
 @pytest.mark.parametrize("length", [40_000, 100_000, 1_000_000])
 def test_a_name_too_long_for_a_transaction_is_400_with_the_fix(account, length):
-    """The status is not 503, because another attempt would also fail."""
+    """The status is not 503, because another attempt also fails."""
     before = account.credit()
     answer = account.post("add_group", {"group_name": "n" * length})
     assert answer.status_code == 400

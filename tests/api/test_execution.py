@@ -63,9 +63,7 @@ def test_one_action_decrypts_a_text_that_another_encrypted(account):
 
 
 def test_a_wallet_needs_one_group_that_contains_the_action(account):
-    """Checks that an action can use a wallet only if one group contains both.
-
-    One group must permit both the action and the wallet.
+    """Checks that an action can use a wallet only if the same group permits the action and the wallet.
 
     Source: docs/service/permissions.md#using-a-wallet.
     """

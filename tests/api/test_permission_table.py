@@ -67,7 +67,7 @@ def scene(wire):
 
 
 def body(scene, path: str, group: int) -> dict[str, Any]:
-    """Returns a body with which the account key would succeed, or fail only after the check of its permission."""
+    """Returns a body with which the account key succeeds, or fails only after the check of its permission."""
     named = {"name": "n", "description": ""}
     spoken_of = {"usage_api_key": scene.spoken_of}
     return {

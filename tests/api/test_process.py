@@ -240,7 +240,7 @@ def test_a_damaged_state_is_rejected_and_unchanged(start, kept, damage):
 
 @pytest.mark.slow
 def test_a_state_of_another_root_secret_is_refused(start, kept):
-    """Otherwise, every wallet in the database would have a different key."""
+    """With another root secret, every wallet in the database has a different key."""
     (kept / "root_secret").unlink()
     process = start("--state", str(kept))
     assert "root" in refused(process)

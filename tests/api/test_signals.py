@@ -24,7 +24,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_a_signal_during_a_background_task_ends_the_start() -> None:
-    # An exception at this point would be lost in a task without an awaiting caller, and the start would continue.
+    # An exception at this point is lost in a task without an awaiting caller, and the start continues.
     ended = run("""
         import asyncio, os, signal
         from svcnb.cli import _serve

@@ -1,4 +1,5 @@
-"""The preset `strict` rejects the same requests as the live service. Without the preset, the emulator records them.
+"""The preset `strict` rejects the same requests as the live service. Without the preset, the emulator records
+these requests.
 
 Source: docs/service/strict-types.md#accepted-without-the-preset.
 """

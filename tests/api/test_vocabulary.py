@@ -1,4 +1,4 @@
-"""Other names of the service (docs/service/index.md#names), which only the two settings change."""
+"""Other names of the service (docs/service/index.md#names), which two settings of the emulator select."""
 
 from __future__ import annotations
 

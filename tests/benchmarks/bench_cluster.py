@@ -1,7 +1,7 @@
 """A batch on Dask clusters with one and two workers, in turn. Two workers execute at least 1.6 times as many runs.
 
-The runs wait, like runs with outbound requests. The number of workers therefore limits them, not the cores of the
-service.
+The runs wait, like runs with outbound requests. The number of workers therefore limits the runs, not the cores
+of the service.
 """
 
 from __future__ import annotations

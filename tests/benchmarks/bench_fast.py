@@ -50,7 +50,7 @@ SOURCES = {"trivial": (TRIVIAL, 40), "signing": (SIGNING, 20)}
 SIGNING_BY_WALLET = """async function main({ pkpId, text }) {
   return new ethers.Wallet(await Svc.Actions.getPrivateKey({ pkpId })).signMessage(text);
 }"""
-# Data that a run could leave for the next one, and a check whether a run finds any of it.
+# Data that a run can leave for the next run, and a check whether a run finds any of it.
 CANARY = """
 const found = [typeof globalThis.canary, typeof Array.prototype.canary, ethers.canary, Svc.Actions.canary, Math.canary]
   .filter((x) => x !== undefined && x !== "undefined").length + (JSON.stringify([1]) === "[1]" ? 0 : 1);

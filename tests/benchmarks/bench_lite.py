@@ -147,7 +147,7 @@ def test_the_memory_of_the_first_lesson(tmp_path: Path, site: str) -> None:
 
 @contextmanager
 def plain_chromium(folder: Path) -> Iterator[Callable[..., Any]]:
-    """Starts Chromium without playwright, which would store the network traffic in the browser's memory.
+    """Starts Chromium without playwright, because playwright stores the network traffic in the browser's memory.
 
     Yields:
         A function that sends a command of the DevTools protocol and returns its result.

@@ -1,5 +1,4 @@
-"""Figures of the triggers service. The benchmark prints them, but does not assert them, because other load affects
-them.
+"""Figures of the triggers service. The benchmark only prints the figures, because other load affects the results.
 
 While the service accepts webhooks, runs must finish at 0.6 times the rate of the comparison systems or faster. An idle
 service must start a run within 100 ms (median). The benchmark also prints the idle processor use.

@@ -29,7 +29,7 @@ _printed: dict[str, list[str]] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds ``--record``."""
+    """Adds the option ``--record``."""
     parser.addoption("--record", action="store_true", help="Write the figures into docs/benchmarks.md.")
 
 

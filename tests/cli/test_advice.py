@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from svcnb.cli._advice import in_commands, repair_commands
+from svcnb.cli._advice import advice, in_commands, repair_commands
+from svcnb.client.errors import EXPIRED_HINT, Forbidden
 from svcnb.launch import Emulator
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
@@ -145,3 +146,16 @@ def test_a_hint_with_a_call_becomes_a_hint_with_a_command() -> None:
     assert in_commands("Check the path.") == "Check the path."
     assert in_commands("Set rpc_url (SVC_RPC_URL) to the address.") == "Set SVC_RPC_URL to the address."
     assert in_commands("Resume on it: svcnb.Client('http://h').") == "Resume on it with --base-url http://h."
+
+
+def test_the_advice_for_an_expired_key_contains_the_command_that_renews_it():
+    step = advice(Forbidden("the API key has expired", status=403, hint=EXPIRED_HINT))
+    assert "`svcnb keys update HASH --execute-in-group GROUP`" in step
+    assert not PYTHON.search(step)
+
+
+def test_the_advice_for_a_rejected_change_names_all_causes():
+    step = advice(Forbidden("Permission denied", status=403))
+    assert "have expired" in step
+    assert "ChainSecured" in step
+    assert not PYTHON.search(step)

@@ -77,7 +77,7 @@ def test_every_command_that_reads_supports_json(name: str) -> None:
 def test_no_command_takes_a_secret_as_an_argument() -> None:
     for name, command in every_command().items():
         if name == "emulator":
-            continue  # its settings have other names, and can also come from the environment or a pipe
+            continue  # its options for secrets have other names, and can also read an environment variable or a pipe
         flags = {flag for option in command.params for flag in option.opts}
         assert flags & {"--api-key", "--key", "--private-key", "--token"} == set(), name
 

@@ -24,7 +24,7 @@ DEADLINE_S = 300
 
 
 def answer(url: str, token: str) -> object:
-    """Returns the JSON of a page with a single request, because the command prints an address only when it works."""
+    """Returns the JSON of a page with one request, because the command prints only addresses that already respond."""
     request = urllib.request.Request(url, headers={"Authorization": f"token {token}"})  # noqa: S310 - loopback
     with urllib.request.urlopen(request, timeout=DEADLINE_S) as page:  # noqa: S310 - loopback
         return json.load(page)

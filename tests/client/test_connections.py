@@ -78,7 +78,7 @@ def test_requests_to_this_machine_ignore_the_proxy_of_the_environment(server, mo
 def answering() -> Iterator[Callable[[bytes | None], str]]:
     """Returns a function that starts a server, and returns its address.
 
-    The server sends the same bytes to every connection. For None, it sends nothing.
+    The server sends the same bytes to every connection. For None, the server sends nothing.
     """
     listeners: list[socket.socket] = []
 

@@ -106,7 +106,22 @@ def test_the_hint_of_forbidden_depends_on_the_operation(scripted) -> None:
     with pytest.raises(errors.Forbidden) as managing:
         svc.wallets.create()
     assert "execute_in_groups" in running.value.hint
-    assert "account key" in managing.value.hint
+    for cause in ("lack the permission", "have expired", "ChainSecured"):
+        assert cause in managing.value.hint
+    assert "svc.chain_secured.open(owner)" in managing.value.hint
+
+
+def test_the_hint_for_an_expired_key_says_how_to_renew_it(scripted) -> None:
+    said = (
+        "the API key has expired, so the key is not authorized to execute action Qm (hashed CID 1): use another key, "
+        "or renew the key with update_usage_api_key"
+    )
+    svc = scripted(lambda _: httpx.Response(403, json=said))
+    with pytest.raises(errors.Forbidden) as caught:
+        svc.run("const main = () => 1")
+    assert caught.value.hint == errors.EXPIRED_HINT
+    assert "execute_in_groups" not in caught.value.hint
+    assert "svc.usage_keys.update(key)" in caught.value.hint
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b'{"wallet_address": 5}', b"[]", b"null", b'"text"', b"\xff\xfe"])

@@ -21,6 +21,7 @@ from svcnb import (
     Unauthorized,
     everything,
 )
+from svcnb.client.errors import EXPIRED_HINT
 from svcnb.client.explanation_graph import drawing
 from svcnb.client.models.explanation import Explanation
 
@@ -47,7 +48,7 @@ CASES: dict[str, tuple[str, Build]] = {}
 
 
 def broken(missing: str) -> Callable[[Build], Build]:
-    """Registers a set-up under the name of its function, together with its missing link."""
+    """Registers a set-up under the name of its function, together with its missing permission."""
 
     def register(build: Build) -> Build:
         CASES[build.__name__] = (missing, build)
@@ -345,7 +346,7 @@ def one_of_each_link(names: list[str]) -> list[Any]:
 
 
 def refused(name: str, svc: Any, other: Any) -> tuple[SetUp, Any]:
-    """Builds a set-up, checks that the service refuses it, and returns it with its explanation."""
+    """Builds a set-up, checks that the service rejects the run, and returns the set-up with the explanation."""
     missing, build = CASES[name]
     given = build(svc, other)
     with pytest.raises((Forbidden, Unauthorized, ActionError)):
@@ -482,6 +483,7 @@ def test_the_fix_for_an_expired_key_renews_it(start_emulator) -> None:
     emulator.clock.advance(days=3_651)
     with pytest.raises(Forbidden) as caught:
         use(svc, SetUp(key))
+    assert caught.value.hint == EXPIRED_HINT
     explanation = svc.explain(key, ACTION)
     assert explanation.missing == caught.value.explain().missing == "key_expired"
     assert use(svc, repaired(explanation.repair.code, svc, SetUp(key))) == 1

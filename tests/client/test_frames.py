@@ -1,4 +1,4 @@
-"""Frames have the types that analysts expect."""
+"""Data frames have the column types that analysts expect."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_a_request_to_an_overloaded_service_is_retried(scripted, status: int) ->
 
 @pytest.mark.parametrize("status", [200, 500])
 def test_a_response_with_too_many_nested_levels_is_rejected(scripted, status: int) -> None:
-    """If a library has raised the recursion limit, the parser of Python 3.11 would crash the process."""
+    """If a library has raised the recursion limit, the parser of Python 3.11 can crash the process."""
     script = Script(httpx.Response(status, content=b'{"response": ' + b"[" * 200_000))
     with pytest.raises(errors.NotTheApi):
         scripted(script).run(SOURCE)

@@ -1,4 +1,4 @@
-"""The synchronous and the asynchronous client have the same methods, and the latter is generated."""
+"""The synchronous and the asynchronous client have the same methods. A script generates the asynchronous client."""
 
 from __future__ import annotations
 

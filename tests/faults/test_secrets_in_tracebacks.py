@@ -36,7 +36,7 @@ class Peer:
     """Server with responses that the emulator never sends.
 
     Args:
-        answer: All bytes that the server sends. With None, it sends nothing and keeps the connection open.
+        answer: All bytes that the server sends. With None, the server sends nothing and keeps the connection open.
     """
 
     def __init__(self, answer: bytes | None) -> None:

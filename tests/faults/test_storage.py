@@ -94,7 +94,7 @@ def test_a_node_that_dies_while_the_disk_is_full_comes_back_when_there_is_room(s
 
 
 def test_a_deleted_database_receives_no_more_writes(start, tmp_path):
-    """SQLite would continue to write to the deleted file, so every response with 200 would be false."""
+    """Without a check, SQLite writes to the deleted file, and every response with 200 is false."""
     emulator = start()
     account = emulator.client().accounts.create("gone")
     svc = emulator.client(api_key=account.api_key, retries=Retries(attempts=1))

@@ -148,7 +148,7 @@ def test_the_other_server_continues_the_runs_of_a_killed_one(
                 try:
                     answer = httpx.post(f"{server.base_url}/webhook/{hook.id}", json=body, timeout=60, trust_env=False)
                 except httpx.TransportError:
-                    continue  # the server no longer exists, and a load balancer would use the next one
+                    continue  # the server no longer exists, and a load balancer then uses the next server
                 assert answer.status_code == 202, answer.text
                 accepted.append((hook.id, answer.json()["run_id"]))
                 return

@@ -28,7 +28,7 @@ def before_call(_context: HookContext, case: Case[Any], _kwargs: dict[str, Any])
     if case.operation.path.startswith("/api/"):
         headers["Authorization"] = f"Bearer {_POOL['token']}"
     elif case.operation.path.endswith("convert_to_chain_secured_account"):
-        headers[_KEYED] = _POOL["conversion"]  # otherwise, the account would be converted for every later request
+        headers[_KEYED] = _POOL["conversion"]  # otherwise, every later request uses a converted account
     elif _CHANCE.random() < 0.6:
         headers[_KEYED] = _POOL["keys"][0]
     elif _CHANCE.random() < 0.6:

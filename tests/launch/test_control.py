@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
 @pytest.fixture(scope="module")
 def own() -> Iterator[Emulator]:
-    """Separate emulator, because these tests reset and freeze it."""
+    """Separate emulator, because these tests reset and freeze the emulator."""
     with svcnb.Emulator(starter_credits=100) as running:
         yield running
 

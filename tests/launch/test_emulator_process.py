@@ -1,4 +1,4 @@
-"""Emulator process, which is ready after its ready line, ends with its owner, and reports errors clearly."""
+"""An emulator process is ready after its ready line, ends with its owner, and reports errors clearly."""
 
 from __future__ import annotations
 

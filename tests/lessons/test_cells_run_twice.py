@@ -1,4 +1,4 @@
-"""Every cell of every lesson can run twice in a row, unless the text above it states that it works only once."""
+"""Every cell of every lesson can run twice in a row, unless the text above the cell states the opposite."""
 
 from __future__ import annotations
 

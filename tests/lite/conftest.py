@@ -104,7 +104,7 @@ class Lab:
         self.tab.evaluate(_SHOW, code)
 
     def panel(self, name: str) -> Any:
-        """Returns the panel with a heading, after it is ready."""
+        """Waits until the panel with the given heading is ready, and returns the panel."""
         found = self.tab.get_by_role("region", name=name, exact=True)
         found.wait_for()
         return found

@@ -32,7 +32,7 @@ from svcnb.lite.site import build_site
 
 @pytest.fixture
 def npm(tmp_path):
-    """Simulates the files that the site takes from npm. Each contains its own name."""
+    """Simulates the files that the site takes from npm. Each file contains its own name."""
     parser, grammar = tmp_path / "parser", tmp_path / "grammar"
     for folder, names in (
         (parser, ("web-tree-sitter.js", "web-tree-sitter.wasm")),

@@ -1,4 +1,6 @@
-"""State of an emulator in the page. It survives a reload, an installed svcnb can open it, and a button deletes it."""
+"""State of an emulator in the page. The state survives a reload, an installed svcnb can open the state, and a button
+deletes the state.
+"""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ class Notebook:
         return "".join(each["text"] if "text" in each else each["data"]["text/plain"] for each in outputs)
 
     def panel(self, name: str) -> Any:
-        """Returns the panel with a heading."""
+        """Returns the panel with the given heading."""
         found = self.tab.get_by_role("region", name=name, exact=True)
         found.wait_for()
         return found

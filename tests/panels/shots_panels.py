@@ -1,6 +1,6 @@
 """Screenshots of the panels for the documentation, in the light and dark theme. pytest runs this file only by name.
 
-``pytest tests/panels/shots_panels.py`` writes ``docs/images/panels/*.png``. Look at them before you commit them.
+``pytest tests/panels/shots_panels.py`` writes ``docs/images/panels/*.png``. Check the images before you commit them.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def test_the_panel_works_with_only_the_keyboard(notebook):
     panel = nb.panel("Account")
     panel.get_by_label("Name", exact=True).focus()
     keys = nb.tab.keyboard
-    keys.type("dd")  # in the command mode of a notebook, these keys would delete the cell
+    keys.type("dd")  # in the command mode of a notebook, these keys delete the cell
     keys.press("Tab")
     assert nb.tab.evaluate("document.activeElement.textContent") == "Create"
     outline = nb.tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")

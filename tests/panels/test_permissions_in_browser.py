@@ -73,8 +73,8 @@ def test_the_matrix_works_with_only_the_keyboard(notebook):
     box(panel, "every action is permitted in group 1 signers").wait_for()
     panel.get_by_label("Filter").focus()
     press = nb.tab.keyboard.press
-    press("Tab")  # Read again
-    press("Tab")  # the matrix
+    press("Tab")  # to the button Refresh
+    press("Tab")  # to the matrix
     press("ArrowDown")
     press("ArrowRight")
     focused = "() => document.activeElement.getAttribute('aria-label')"
@@ -83,7 +83,7 @@ def test_the_matrix_works_with_only_the_keyboard(notebook):
     apply = panel.get_by_role("button", name="Apply", exact=True)
     apply.wait_for()
     assert nb.tab.evaluate(focused) == "sign is permitted in group 2 desk"
-    press("Tab")  # the calls
+    press("Tab")  # to the calls
     press("Tab")
     assert apply.evaluate("button => button === document.activeElement")
     press("Enter")
@@ -169,14 +169,14 @@ def test_an_owner_sees_and_sends_a_transaction_with_only_the_keyboard(notebook):
     cost = re.compile(r"^1 change by 1 call, cost: at most 0\.\d+ ETH of gas$")
     pending.get_by_role("heading", name=cost).wait_for()
     assert pending.get_by_role("listitem").filter(has_text="permit action 'sign' in group 2 'desk'").is_visible()
-    press("Tab")  # the arguments of the contract
+    press("Tab")  # to the arguments of the contract
     press("Enter")
     pending.get_by_role("cell", name="addActionToGroup").wait_for()
     assert faults(nb.tab) == []
     assert nb.value("len(mine.groups.contents(2).actions)") == 0
-    press("Tab")  # the calls
+    press("Tab")  # to the calls
     press("Tab")
-    press("Enter")  # Apply
+    press("Enter")  # on the button Apply
     pending.wait_for(state="detached")
     assert nb.value("[each.hashed_cid for each in mine.groups.contents(2).actions] == [sign.hashed_cid]")
     assert box(panel, name).is_checked()

@@ -8,6 +8,7 @@ import queue
 import pytest
 
 import svcnb
+from svcnb.panels import AccountPanel
 from svcnb.panels.loop import BACKGROUND
 from svcnb.panels.session import Session
 
@@ -52,3 +53,25 @@ async def test_a_session_without_panels_opens_no_connection_to_read_the_credit(s
     session.unwatch(shown.put)
     await asyncio.wrap_future(reading)
     assert session._service is None
+
+
+async def test_a_closed_account_panel_leaves_the_wallet_to_the_other_panels(svc):
+    owner = svcnb.LocalSigner.random()
+    panel, other = AccountPanel(svc, owner=owner), AccountPanel(svc)
+    panel.close()
+    assert other.owner is owner
+    other.forget_owner()
+    assert Session.of(svc).owner is None
+    other.close()
+
+
+async def test_a_browser_wallet_is_removed_with_the_panel_that_it_needs(svc):
+    panel, other = AccountPanel(svc), AccountPanel(svc)
+    Session.of(svc).owner = svcnb.BrowserSigner(panel)
+    other.close()
+    assert panel.owner is not None
+    other = AccountPanel(svc)
+    panel.close()
+    assert other.owner is None
+    assert other.owner_address == ""
+    other.close()

@@ -216,7 +216,7 @@ def test_the_user_creates_signs_and_sends_an_envelope_with_only_the_keyboard(ope
     assert panel.get_by_label("Private key", exact=True).is_visible()
     hands.press("ArrowUp")
     hands.press("d")
-    hands.press("d")  # in the command mode of a notebook, these keys would delete the cell
+    hands.press("d")  # in the command mode of a notebook, these keys delete the cell
     hands.press("Tab")
     assert hands.at() == "Connect Test Wallet"
     hands.press("Enter")

@@ -157,8 +157,8 @@ def test_the_panel_works_with_only_the_keyboard(opened):
     switch.focus()
     press("Space")
     panel.get_by_role("row").filter(has=nb.tab.get_by_role("switch", name=switched)).get_by_text("off").wait_for()
-    press("Tab")  # Runs
-    press("Tab")  # Delete
+    press("Tab")  # to the button Runs
+    press("Tab")  # to the button Delete
     press("Enter")
     assert panel.get_by_role("button", name="Keep").evaluate("it => it === document.activeElement")
     press("Shift+Tab")

@@ -1,9 +1,9 @@
 """Walk through lessons 0 to 8 in JupyterLab: ``pytest tests/panels/walk_lessons.py -m browser -n0 -s``.
 
-The test runs every cell and puts the solutions into the exercises. It prints the duration of the cells of each lesson,
-and saves a screenshot of the whole lesson. ``SVC_SHOTS`` sets the folder of the screenshots. ``SVC_WALK_PLACE`` sets a
-learner's file of a workshop (``workshop/places/ada.env``). Without this setting, each lesson has its own emulator, as
-in `svcnb lab`.
+The test runs every cell and puts the solutions into the exercises. The test prints the duration of the cells of each
+lesson, and saves a screenshot of the whole lesson. ``SVC_SHOTS`` sets the folder of the screenshots. ``SVC_WALK_PLACE``
+sets a learner's file of a workshop (``workshop/places/ada.env``). Without this setting, each lesson has its own
+emulator, as in `svcnb lab`.
 """
 
 from __future__ import annotations

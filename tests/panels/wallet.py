@@ -1,4 +1,4 @@
-"""Browser wallet for tests. Like an extension, it supports EIP-1193 and EIP-6963. It has a real key."""
+"""Browser wallet for tests, with a real key. Like a browser extension, the wallet supports EIP-1193 and EIP-6963."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_closing_the_iterator_waits_for_the_other_threads() -> None:
 
 
 def nothing_more_is_begun(work: Counting) -> bool:
-    """Returns whether no item starts during a time in which a remaining thread would start hundreds of items."""
+    """Returns whether no item starts during a time in which a remaining thread starts hundreds of items."""
     begun = work.begun
     for _ in process_in_order(lambda item: item, range(1_000), 2):
         pass

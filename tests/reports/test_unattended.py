@@ -43,7 +43,7 @@ def test_without_a_writable_home_ipython_gets_a_folder_that_is_deleted(tmp_path,
     monkeypatch.delenv("IPYTHONDIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "none"))
     with ipython_folder():
-        folder = Path(get_ipython_dir())  # pytest would treat a warning as an error
+        folder = Path(get_ipython_dir())  # pytest treats a warning as an error
         assert folder.is_dir()
     assert not folder.exists()
     assert "IPYTHONDIR" not in os.environ

@@ -1,8 +1,8 @@
 """Binder's recipe, step by step in a clean environment, and the memory use of a reader's notebooks.
 
 The test is slow and needs a package index. Run it with ``pytest tests/repository/binder_recipe.py -s``. The test
-performs the steps of repo2docker with `binder/`, without Docker and conda. It creates an environment with the Jupyter
-packages of repo2docker, runs ``postBuild`` in this environment, and starts JupyterLab.
+performs the steps of repo2docker with `binder/`, without Docker and conda. The test creates an environment with the
+Jupyter packages of repo2docker, runs ``postBuild`` in this environment, and starts JupyterLab.
 """
 
 from __future__ import annotations

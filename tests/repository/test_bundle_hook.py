@@ -40,7 +40,7 @@ def tree(tmp_path: Path, hook: ModuleType) -> Path:
 
 @pytest.fixture
 def no_deno(hook: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes every build fail, so that the test detects it."""
+    """Makes every build fail, so that the test detects an unnecessary build."""
 
     def refuse() -> str:
         raise hook.BundleError("Deno was wanted")

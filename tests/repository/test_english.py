@@ -1,4 +1,4 @@
-"""The texts of the project follow the rules of `.ci/english.toml`, and the checker finds what breaks them."""
+"""The texts of the project follow the rules of `.ci/english.toml`, and the checker finds violations of the rules."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_a_platform_without_a_known_hash_is_refused_before_anything_is_downloade
 def test_deno_is_always_given_a_lock_and_never_its_own_cache_unchecked(
     monkeypatch: pytest.MonkeyPatch, platform: str
 ) -> None:
-    """Deno compares an archive with the lock when it downloads the archive, but not when it finds it in its cache."""
+    """Deno compares an archive with the lock when it downloads the archive, but not an archive in its cache."""
     asked: list[str] = []
 
     def run(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
@@ -111,7 +111,7 @@ def test_a_downloaded_tool_is_not_downloaded_again(cache: Path, monkeypatch: pyt
     tools.anvil_path().parent.mkdir(parents=True)
     tools.anvil_path().write_bytes(b"the node")
     monkeypatch.setattr(fetch, "ANVIL_SHA256", {fetch.platform_name(): hashlib.sha256(b"the node").hexdigest()})
-    monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))  # a download would fail
+    monkeypatch.setenv("SVC_DENO", str(cache / "no-deno"))  # with this setting, a download fails
     said: list[str] = []
     assert fetch.fetch_anvil(said.append) == tools.anvil_path()
     assert "is already installed" in said[0]

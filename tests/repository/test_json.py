@@ -1,4 +1,4 @@
-"""Only one function parses JSON from other sources. It checks the nesting depth first (`svcnb.protocol.nesting`)."""
+"""Only one function parses JSON from other sources, and first checks its nesting depth (`svcnb.protocol.nesting`)."""
 
 from __future__ import annotations
 

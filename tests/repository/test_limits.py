@@ -65,7 +65,7 @@ EMULATOR = {
     ),
     "Body of a request": (
         f"{limits.BODY_TIMEOUT_S:.0f} seconds, `--max-body-bytes` ({size(limits.MAX_BODY_BYTES)}), "
-        f"{limits.MAX_JSON_VALUES:,} JSON values"
+        f"{limits.MAX_JSON_VALUES:,} JSON values, {limits.MAX_JSON_DEPTH} levels of nesting"
     ),
     "Bodies of all requests in progress": (
         f"{size(limits.MAX_BODIES_BYTES_PER_CALLER)} per credential, {size(limits.MAX_BODIES_BYTES)} in total"

@@ -209,7 +209,7 @@ WRONG: tuple[object, ...] = (..., None, "", 7, [], {}, "no idea", object())
 
 @pytest.mark.parametrize("name", sorted(EXERCISES))
 def test_a_wrong_answer_gets_a_hint_and_no_traceback(name: str) -> None:
-    # Do not pass the source of an action as a text, because pytest would run it, which takes seconds. The solutions
+    # Do not pass the source of an action as a text, because pytest then runs it, which takes seconds. The solutions
     # notebook runs it.
     answers = [answer for answer in WRONG if name != "testing.mended" or not isinstance(answer, str)]
     for verdict in map(EXERCISES[name].check, answers):

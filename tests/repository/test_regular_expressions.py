@@ -1,5 +1,5 @@
 # ruff: noqa: C901, FBT001, PLR0911, PLR0917 - a matcher is one case after another
-"""No regular expression of the package takes more than linear time, because a text could then block the program.
+"""No regular expression of the package takes more than linear time, because a text can otherwise block the program.
 
 The test counts steps instead of time. The matcher in this file uses the syntax tree of Python's own parser, and
 backtracks like `re`, but without its optimisations. If the number of steps grows linearly here, the time of `re` is
@@ -286,7 +286,7 @@ SHORT, LONG = 60, 180
 _LIMIT = 400_000
 _WORDS = 5
 _STEEP = 6.0
-"""Ratio of steps for a text of three times the length. It is 3 for linear growth, and 9 for quadratic growth."""
+"""Ratio of steps for a text of three times the length. The ratio is 3 for linear growth, and 9 for quadratic growth."""
 
 
 def growth(pattern: re.Pattern[Any], *, anywhere: bool) -> tuple[float, str]:
@@ -351,7 +351,7 @@ MADE = {
 def load(file: Path) -> ModuleType:
     """Imports a file.
 
-    A file of a project is not a module of the package, because its import would hide a function of the same name.
+    A file of a project is not a module of the package, because its import hides a function of the same name.
     """
     if "recipes" not in file.parts:
         return importlib.import_module(".".join(["svcnb", *file.relative_to(PACKAGE).with_suffix("").parts]))

@@ -104,7 +104,7 @@ def test_no_file_of_the_package_is_long(modules: dict[str, Path], root: Path) ->
 
 
 def test_the_name_of_the_service_is_in_one_place(modules: dict[str, Path]) -> None:
-    # Vocabulary determines the names in the protocol. In other places, they would not follow a change of Vocabulary.
+    # Vocabulary determines the names in the protocol. Names in other places do not follow a change of Vocabulary.
     names = re.compile(r"svc_action|get_svc_|getSvc|SvcActions|Svc\.Actions|/processor_config|Svc ChainSecured")
     elsewhere = {name: path for name, path in modules.items() if name != "svcnb.protocol.vocabulary"}
     # Exercises and recipes contain the names as the reader writes them.

@@ -21,7 +21,7 @@ def anyone():
 
 @pytest.fixture
 def svc(anyone):
-    """A new account, because tests change it."""
+    """Client of a new account, because tests change the account."""
     other = anyone.with_key(anyone.accounts.create("other"))
     other.groups.create("not counted")
     mine = anyone.with_key(anyone.accounts.create("mine"))

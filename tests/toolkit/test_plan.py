@@ -277,7 +277,7 @@ def test_paths_are_relative_to_the_description(svc, tmp_path) -> None:
         ({"grups": {}}, "unknown setting grups"),
         ({"actions": {"a": {}}}, "invalid setting actions.a: expected exactly one of file, source, cid and action"),
         ({"actions": {"a": {"source": ADD, "cid": Action(ADD).cid}}}, "got source, cid"),
-        ({"actions": {"a": {"source": ADD}, "b": {"source": ADD}}}, "have the same source"),
+        ({"actions": {"a": {"source": ADD}, "b": {"source": ADD}}}, "have the same CID"),
         ({"wallets": {"master": {}}}, "is a reserved name"),
         ({"groups": {"g": {"wallets": ["*", "*"]}}}, "more than once"),
         ({"actions": {"a": {"file": "nowhere.js"}}, "groups": {"g": {"actions": ["a"]}}}, "action 'a'"),

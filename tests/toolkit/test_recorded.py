@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from svcnb.client.errors import TransportError
+from svcnb.protocol.hashes import hashed_cid
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.toolkit import recorded
 from tests.api.conftest import Account, Local, Wire
@@ -51,6 +54,55 @@ def test_recordings_contain_no_secret_and_can_be_replayed(account: Account, tmp_
     assert [each.name for each in again] == [each.name for each in CONVERSATIONS]
     assert again[0].source == "a test"
     assert [found for each in again for found in differences(each, account)] == []
+
+
+@pytest.mark.slow
+def test_nothing_remains_on_a_service_that_also_accepts_other_types(tmp_path: Path) -> None:
+    with Local(starter_credits=1_000) as tolerant:
+        account = tolerant.account(credit=1_000)
+        for conversation in CONVERSATIONS:
+            recorded.record(conversation, recorded.over_http(tolerant.base_url), tmp_path, source="a", key=account.key)
+        for kind in ("list_groups", "list_api_keys", "list_actions"):
+            assert account.listed(kind) == [], kind
+
+
+class Accepting:
+    """Service that accepts every request, until one fails."""
+
+    def __init__(self, failing: str = "") -> None:
+        self.failing = failing
+        self.objects: list[str] = []
+
+    def send(self, _method: str, path: str, _headers: object, body: bytes | None) -> recorded.Answer:
+        name = path.partition("?")[0].removeprefix("/core/v1")
+        if name == self.failing:
+            raise TransportError("the service did not respond")
+        given = json.loads(body) if body and body != b"{" else {}
+        if name in ("/add_group", "/add_usage_api_key", "/add_action"):
+            made = hashed_cid(given["action_ipfs_cid"]) if name == "/add_action" else f"{name} {len(self.objects)}"
+            self.objects.append(made)
+            return recorded.Answer(200, {}, {"success": True, "group_id": made, "usage_api_key": made})
+        if name in ("/remove_group", "/remove_usage_api_key", "/delete_action"):
+            (which,) = given.values()
+            if which in self.objects:
+                self.objects.remove(which)
+        return recorded.Answer(200, {}, [{"id": hashed_cid(CID)}] if name == "/list_actions" else {})
+
+
+CID = "QmdCDbRUews4Ko2FBD32VSf8Y5UMUDHfvKh1jrozMdUhHN"
+
+
+@pytest.mark.parametrize("failing", ["", "/svc_action", "/list_actions"])
+def test_the_objects_of_a_conversation_are_deleted(failing: str) -> None:
+    service = Accepting(failing)
+    account = next(each for each in CONVERSATIONS if each.needs == "account")
+    account = replace(account, exchanges=tuple(each for each in account.exchanges if "{group:number}" not in str(each)))
+    try:
+        assert len(list(recorded.answers(account, service.send, key="k"))) == len(account.exchanges)
+        assert not failing
+    except TransportError:
+        assert failing
+    assert service.objects == []
 
 
 @pytest.mark.parametrize(

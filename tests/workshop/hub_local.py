@@ -1,6 +1,6 @@
 """JupyterHub with a workshop, with real processes: the workshop, the hub, the proxy, two learners' servers and kernels.
 
-The test is slow. Run it with ``pytest tests/workshop/hub_local.py``. It needs the extra ``workshop``.
+The test is slow. Run it with ``pytest tests/workshop/hub_local.py``. The test needs the extra ``workshop``.
 """
 
 from __future__ import annotations

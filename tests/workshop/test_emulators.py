@@ -70,7 +70,7 @@ def test_the_first_cell_starts_a_lesson_again_or_resumes_it(monkeypatch: pytest.
     emu = lesson("again")
     emu.faucet(owner.address)
     first = emu.client().chain_secured.create(owner, "mine")
-    # After a restart, a kernel runs the same cells again. Without a new state, they would raise AccountAlreadyExists.
+    # After a restart, a kernel runs the same cells again. Without a new state, the cells raise AccountAlreadyExists.
     again = lesson("again")
     again.faucet(owner.address)
     assert again.client().chain_secured.create(owner, "mine").api_key_hash == first.api_key_hash
@@ -227,7 +227,7 @@ def test_a_learner_records_requests_into_a_folder_of_the_emulator_alone(
 ) -> None:
     emulator = room.emulator(ada)
     for file in (str(tmp_path / "elsewhere.json"), "../roster.json", "a/b", "..", ""):
-        with pytest.raises(ControlRefused, match="send a file name without a path"):
+        with pytest.raises(ControlRefused, match="send a file name without a folder"):
             emulator.network("record", file)
     emulator.network("record", "mine.json")
     assert [path.name for path in tmp_path.iterdir()] == []

@@ -79,7 +79,7 @@ class PermissionCache:
             presented_key: The key as received, without surrounding spaces.
 
         Raises:
-            StructuredError: 401 if the key has the form of a hash or does not belong to any account.
+            StructuredError: 401 if the key is ``0x`` and 64 hex digits, or does not belong to any account.
             Unavailable: The chain does not respond.
         """
         _refuse_hash(presented_key)
@@ -181,7 +181,9 @@ class PermissionCache:
         named = f"action {cid} (hashed CID {action_hash})"
         if self.expired(caller):
             raise EndpointFailure(
-                403, f"the API key has expired, so it is not authorized to execute {named}: use another key"
+                403,
+                f"the API key has expired, so the key is not authorized to execute {named}: use another key, or renew "
+                "the key with update_usage_api_key",
             )
         raise EndpointFailure(
             403,

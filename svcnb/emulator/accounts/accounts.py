@@ -1,4 +1,4 @@
-"""Endpoints that create an account or check whether one exists."""
+"""Endpoints that create an account or check whether an account exists."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MASTER_WALLET_DESCRIPTION: Final = "Account Master Wallet"
 
 
 class Accounts:
-    """Endpoints that create an account or check whether one exists.
+    """Endpoints that create an account or check whether an account exists.
 
     Args:
         contract: Client of the contract.
@@ -150,7 +150,7 @@ class Accounts:
         if wait_s is not None:
             raise StructuredError(
                 429,
-                "Too many accounts were created from this IP address within a minute.",
+                f"At most {self._settings.new_account_burst} accounts per minute can be created from one IP address.",
                 fix="Wait for the number of seconds in Retry-After, or use an existing account.",
                 headers={"Retry-After": str(math.ceil(wait_s))},
             )

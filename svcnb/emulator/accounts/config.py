@@ -116,7 +116,7 @@ class NodeConfig:
         return ChainConfigKeys(keys=[*_NODE_KEYS, cost, *limits])
 
     async def action_limits(self, _call: Call, _given: None) -> ActionClientConfig:
-        """Returns the limits of one execution."""
+        """Returns the limits of one execution, such as the maximum duration and the maximum memory."""
         limits = self._settings.limits
         return ActionClientConfig(
             timeout_ms=limits.timeout_ms,
@@ -144,7 +144,8 @@ class NodeConfig:
     async def health(self, _call: Call, _given: None) -> Response:
         """Returns the health of the node. The status is 503 if actions cannot run.
 
-        Actions need the engine, the chain (which stores the permissions), and a CPU that is not overloaded.
+        Actions need the engine and the chain, which stores the permissions. With the setting load_shedding, the status
+        is also 503 while the CPU is overloaded.
         """
         reachable = all(await asyncio.gather(self._engine.is_reachable(), self._chain.is_reachable()))
         cpu = not (self._settings.load_shedding and self._load.overloaded())

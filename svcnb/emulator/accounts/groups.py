@@ -48,7 +48,10 @@ class Groups:
         )
 
     async def add_group(self, call: Call, body: AddGroupRequest) -> AddGroupResponse:
-        """Creates a group. A usage key needs can_create_groups and receives no permissions in the group."""
+        """Creates a group. A usage key needs the permission can_create_groups.
+
+        A usage key receives no permissions in the new group.
+        """
         group_id = await self._contract.write(
             "addGroup",
             call.caller.key_hash,
@@ -77,29 +80,32 @@ class Groups:
         return Success()
 
     async def remove_group(self, call: Call, body: RemoveGroupRequest) -> Success:
-        """Removes a group. The service never reuses its id. A usage key needs can_delete_groups."""
+        """Removes a group. The service never reuses its id. A usage key needs the permission can_delete_groups."""
         await self._contract.write("removeGroup", call.caller.key_hash, body.group_id)
         return Success()
 
     async def add_action(self, call: Call, body: AddActionToGroupRequest) -> Success:
-        """Permits an action, registered or not, in a group. A usage key needs manage_ipfs_ids_in_groups."""
+        """Permits an action in a group. A usage key needs the permission manage_ipfs_ids_in_groups.
+
+        The action does not have to be registered in the account.
+        """
         action = int(hashed_cid(body.action_ipfs_cid), 16)
         await self._contract.write("addActionToGroup", call.caller.key_hash, body.group_id, action)
         return Success()
 
     async def remove_action(self, call: Call, body: RemoveActionFromGroupRequest) -> Success:
-        """Removes an action from a group. A usage key needs manage_ipfs_ids_in_groups."""
+        """Removes an action from a group. A usage key needs the permission manage_ipfs_ids_in_groups."""
         await self._contract.write(
             "removeActionFromGroup", call.caller.key_hash, body.group_id, int(body.hashed_cid, 16)
         )
         return Success()
 
     async def add_pkp(self, call: Call, body: GroupPkpRequest) -> Success:
-        """Permits a wallet in a group. A usage key needs add_pkp_to_groups."""
+        """Permits a wallet in a group. A usage key needs the permission add_pkp_to_groups."""
         await self._contract.write("addPkpToGroup", call.caller.key_hash, body.group_id, body.pkp_id)
         return Success()
 
     async def remove_pkp(self, call: Call, body: GroupPkpRequest) -> Success:
-        """Removes a wallet from a group. A usage key needs remove_pkp_from_groups."""
+        """Removes a wallet from a group. A usage key needs the permission remove_pkp_from_groups."""
         await self._contract.write("removePkpFromGroup", call.caller.key_hash, body.group_id, body.pkp_id)
         return Success()

@@ -40,7 +40,7 @@ def endpoints(
     billing: BillingGuards,
     faults: Faults,
 ) -> list[Endpoint]:
-    """Returns the endpoints of this package."""
+    """Returns the endpoints for usage keys, wallets, groups, actions, lists and ChainSecured accounts."""
     managed = ManagedRows(access.key, billing.funded)
     charged = settings.charge_convert
     return [

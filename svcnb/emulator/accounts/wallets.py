@@ -42,7 +42,7 @@ class Wallets:
         ]
 
     async def create_wallet(self, call: Call, _given: None) -> CreateWalletResponse:
-        """Creates a wallet in the account. A usage key needs can_create_pkps."""
+        """Creates a wallet in the account. A usage key needs the permission can_create_pkps."""
         path = self._custody.new_path()
         address = address_of(self._custody.wallet_secret(path))
         await self._contract.write("registerWalletDerivation", call.caller.key_hash, address, path, NAME, NAME)

@@ -225,7 +225,7 @@ class RunActions:
     def _meter(self, call: Call) -> Meter | None:
         """Returns the credit check of a run, or None for a free run. The check reserves one cent for every second.
 
-        The service charges only successful runs, so a run that stops for lack of credit costs nothing
+        By default, the service charges only successful runs, so a run that stops for lack of credit costs nothing
         (docs/service/billing.md#prices). A run can finish between two checks and cost more than the credit. The account
         then owes the difference.
         """

@@ -40,11 +40,11 @@ class SourceCache:
             self._size -= dropped
 
     def get(self, cid: str) -> str | None:
-        """Returns the source for a CID, or None if it is not cached."""
+        """Returns the source for a CID, or None if the source is not cached."""
         found = self._sources.get(cid)
         return found[0] if found else None
 
     def clear(self) -> None:
-        """Deletes all sources."""
+        """Deletes all cached sources. Callers must then send a source again before they can use its CID."""
         self._sources.clear()
         self._size = 0

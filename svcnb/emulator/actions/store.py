@@ -56,7 +56,7 @@ class Execution(NamedTuple):
         billing_wallet: Address of the wallet that identifies the paying account.
         status: ``success``, ``failed``, or ``refused`` if the run did not start.
         http_status: HTTP status of the response, or 499 if the caller closed the connection.
-        error: The error message, or None.
+        error: The error message, or None if the run succeeded.
         error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host``, ``unsupported``,
             ``permission``, ``unavailable`` or ``disconnected``. None if the run succeeded.
         logs: The console output of the action.

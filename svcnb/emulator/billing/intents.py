@@ -1,4 +1,4 @@
-"""Payments of the local processor. Their status can depend on the time.
+"""Payments of the local processor, whose status can depend on the time.
 
 The processor needs no background task. A payment in the status ``processing`` stores its next status and the time of
 the change. A read after that time returns the next status. To complete a crypto payment immediately, advance the
@@ -68,10 +68,10 @@ class Intent(NamedTuple):
         amount_cents: The amount to pay, in cents.
         status: Current status of the payment.
         method: The payment method, or None until the user chooses one.
-        becomes: Status that a processing payment gets at ``due_at``.
-        due_at: Unix seconds at which the status of a processing payment changes.
-        problem_code: Code of the last failed attempt, for example ``card_declined``.
-        problem: Error message of the last failed attempt.
+        becomes: Status that a processing payment gets at ``due_at``, or None.
+        due_at: Unix seconds at which the status of a processing payment changes, or None.
+        problem_code: Code of the last failed attempt, for example ``card_declined``, or None.
+        problem: Error message of the last failed attempt, or None.
         created_at: Time of creation, in Unix seconds.
         updated_at: Time of the last change, in Unix seconds.
         credited_at: Unix seconds at which the service credited the payment, or None.
@@ -145,7 +145,7 @@ def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str
 
 
 def add(connection: Connection, intent: Intent) -> None:
-    """Stores a new payment."""
+    """Inserts a new payment into the database."""
     connection.insert("processor_intents", **intent._asdict())
 
 
@@ -167,5 +167,5 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
 
 
 def save(connection: Connection, intent: Intent) -> None:
-    """Stores a changed payment."""
+    """Replaces the stored fields of an existing payment."""
     connection.run(f"UPDATE processor_intents SET {setting(Intent._fields)} WHERE id = :id", **intent._asdict())  # noqa: S608 - the SQL contains no user input

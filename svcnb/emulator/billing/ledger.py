@@ -134,7 +134,7 @@ class _Holds:
         return was_active
 
     def all(self) -> dict[str, int]:
-        """Returns the reserved cents by account."""
+        """Returns the reserved cents of all accounts, by billing wallet."""
         with self._lock:
             return dict(self._held)
 
@@ -307,7 +307,7 @@ class _Batcher:
 
 
 class Ledger:
-    """Credits in whole cents, keyed by billing wallet.
+    """Ledger of credits, in whole cents for each billing wallet.
 
     Args:
         store: The database.

@@ -292,7 +292,7 @@ class Processor:
 
 def _not_creditable(intent: Intent, account: str) -> str | None:
     if intent.wallet != account:
-        return "This payment belongs to another account."
+        return "This payment belongs to another account. Send a key of the account that created the payment."
     if intent.credited_at is not None:
         return (
             f"This payment of {dollars(intent.amount_cents)} is already credited. GET billing/balance shows the credit."

@@ -31,7 +31,7 @@ _DECLINED: Final = 402
 # another port.
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
-    "frame-ancestors 'none'"  # a page that embeds this page could hide the buttons
+    "frame-ancestors 'none'"  # a page that embeds this page can hide the buttons
 )
 _PAGE_HEADERS: Final = {
     "Content-Security-Policy": _POLICY,

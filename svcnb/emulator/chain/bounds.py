@@ -55,7 +55,8 @@ def _check_fee_history(params: list[Any]) -> None:
     count = _number("the block count", params[0] if params else None)
     if count is not None and count > MAX_FEE_HISTORY_BLOCKS:
         raise RpcError(
-            INVALID_PARAMS, f"{FEE_HISTORY} requests {count} blocks; at most {MAX_FEE_HISTORY_BLOCKS} are allowed"
+            INVALID_PARAMS,
+            f"{FEE_HISTORY} requests {count} blocks; at most {MAX_FEE_HISTORY_BLOCKS} are allowed: request fewer",
         )
     percentiles = params[2] if len(params) > 2 else None  # noqa: PLR2004 - count, block, percentiles
     if not isinstance(percentiles, list):
@@ -63,7 +64,8 @@ def _check_fee_history(params: list[Any]) -> None:
     if len(percentiles) > MAX_FEE_HISTORY_PERCENTILES:
         raise RpcError(
             INVALID_PARAMS,
-            f"{FEE_HISTORY} requests {len(percentiles)} percentiles; at most {MAX_FEE_HISTORY_PERCENTILES} are allowed",
+            f"{FEE_HISTORY} requests {len(percentiles)} percentiles; at most {MAX_FEE_HISTORY_PERCENTILES} are "
+            "allowed: request fewer",
         )
     for each in percentiles:
         if isinstance(each, int | float) and not 0 <= each <= 100:  # noqa: PLR2004 - per cent

@@ -36,7 +36,7 @@ class ConnectionLost(ChainUnavailable):
 
 
 class Connection(Protocol):
-    """Connection to a node."""
+    """JSON-RPC connection to a chain node."""
 
     async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
         """Sends a request and returns the result.
@@ -52,7 +52,7 @@ class Connection(Protocol):
         """
 
     async def close(self) -> None:
-        """Closes the connection."""
+        """Closes the connection. Later requests raise `ConnectionLost`."""
 
 
 @dataclass

@@ -45,7 +45,7 @@ class Creation(NamedTuple):
 
 
 class Artifact:
-    """Compiled contracts."""
+    """Creation code of the contracts, from ``contracts/artifact.json``."""
 
     def __init__(self) -> None:
         content = json.loads(ARTIFACT.read_text("utf-8"))
@@ -203,8 +203,8 @@ async def _send(chain: LocalChain | RemoteChain, relay: Relay, owner: Wallet, ca
             _check(call, await relay.send(owner, call.to, call.data))
         except ChainUnavailable as error:
             raise ChainUnusable(
-                f"{call.what} cannot be deployed by {owner.address}: {error.message} Send ether to that "
-                "address on this chain, and keep the seed or the state folder."
+                f"{call.what} cannot be deployed: {error.message} Send ether to {owner.address} on this chain, and "
+                "keep the seed or the state folder."
             ) from error
 
 

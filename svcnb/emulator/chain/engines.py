@@ -28,7 +28,7 @@ class Node(Protocol):
 
     @property
     def connection(self) -> Connection:
-        """Connection to the node."""
+        """JSON-RPC connection to the node."""
         ...
 
     async def stop(self) -> None:

@@ -54,7 +54,7 @@ class Genesis(NamedTuple):
         return cls(**content)
 
     def as_file(self) -> str:
-        """Returns the genesis file for anvil."""
+        """Returns the content of anvil's genesis file, as JSON text."""
         return json.dumps(
             {
                 "config": {"chainId": self.chain_id},

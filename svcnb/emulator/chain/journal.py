@@ -125,7 +125,7 @@ _INSERT_ENTRY: Final = inserting("chain_journal", Entry._fields)
 def follow(
     previous: bytes, position: int, kind: str, timestamp: int, payload: bytes, *, block_hash: str | None = None
 ) -> Entry:
-    """Returns the entry that follows an entry with the given digest."""
+    """Returns a new journal entry, which follows the entry with the digest ``previous``."""
     head = f"{position}\0{kind}\0{timestamp}\0{len(payload)}\0".encode()
     return Entry(
         position, kind, timestamp, payload, hashlib.sha256(previous + head + payload).digest(), block_hash=block_hash

@@ -181,7 +181,7 @@ class LocalChain:
             New balance in wei.
 
         Raises:
-            RpcError: The balance would exceed the maximum of 2**256 - 1 wei.
+            RpcError: The new balance exceeds the maximum of 2**256 - 1 wei.
         """
 
         async def give() -> int:

@@ -140,7 +140,7 @@ class AnvilNode:
         """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
-        that finds the port could otherwise set balances and code, and bypass the journal. Therefore, this function
+        that finds the port can otherwise set balances and code, and bypass the journal. Therefore, this function
         lowers the limit on file descriptors, so that the node cannot accept another connection.
         """
         import resource
@@ -151,7 +151,9 @@ class AnvilNode:
         before: _Threads | None = None
         while (now := _idle_switches(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
-                raise ChainUnavailable(f"the node was not ready within {_START_S:.0f} s of its start")
+                raise ChainUnavailable(
+                    f"the node was not ready within {_START_S:.0f} s: try again when this machine has less load"
+                )
             before = now
             await asyncio.sleep(0.001)
         with suppress(OSError):  # the process has already exited

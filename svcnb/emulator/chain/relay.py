@@ -64,7 +64,7 @@ class Wallet:
 
 
 class Relay:
-    """Signs and sends transactions for the service's wallets.
+    """Relay that signs and sends transactions of the service's wallets.
 
     Args:
         chain: Chain that receives the transactions.
@@ -127,7 +127,7 @@ class Relay:
                 await self._simulate(payer.address, to, data)
                 raise _refused_in_block(function)
             if function.outputs and int(receipt["blockNumber"], 16) != seen + 1:
-                # The chain created other blocks after the simulation, so the simulation may have returned a different
+                # The chain created other blocks after the simulation, so the simulation can have returned a different
                 # value.
                 result = await self._simulate(payer.address, to, data, before=int(receipt["blockNumber"], 16))
             return result

@@ -42,11 +42,11 @@ class RemoteChain:
         return 0
 
     async def chain_id(self) -> int:
-        """Returns the chain id."""
+        """Returns the chain id that the external chain reports."""
         return int(await self.request("eth_chainId"), 16)
 
     async def stop(self) -> None:
-        """Closes the connection."""
+        """Stops the polling for events, and closes the connection. The external chain continues to run."""
         if self._poller is not None:
             self._poller.cancel()
             await asyncio.gather(self._poller, return_exceptions=True)

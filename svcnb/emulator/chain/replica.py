@@ -91,7 +91,7 @@ class Replica:
         self.timestamp = 0
         """Timestamp of the latest block, in Unix seconds."""
         self.applied = 0
-        """Position of the last applied or withdrawn entry."""
+        """Position of the last applied or withdrawn journal entry."""
         self._head_hash = ""
         self._position = 0
         self._digest = journal.START
@@ -364,7 +364,7 @@ class Replica:
             )
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:
-        """Replays an entry without a recorded block, which the node may have rejected before a crash."""
+        """Replays an entry without a recorded block. Before a crash, a node can have rejected such an entry."""
         transaction = read_transaction(entry.payload)
         nonce = int(await self.ask("eth_getTransactionCount", transaction.sender, "latest"), 16)
         try:

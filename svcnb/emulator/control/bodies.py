@@ -22,7 +22,7 @@ class Nothing(_Body):
 
 
 class ClockChange(_Body):
-    """Change of the clock, with exactly one field."""
+    """Request to change the emulator's clock, with exactly one field."""
 
     freeze: FiniteFloat | None = Field(
         None, ge=CLOCK_EARLIEST_S, le=CLOCK_LATEST_S, description="Time at which to freeze the clock, in Unix seconds."
@@ -36,12 +36,12 @@ class ClockChange(_Body):
     def _one(self) -> ClockChange:
         given = sum(value is not None for value in (self.freeze, self.advance, self.real))
         if given != 1:
-            raise ValueError(f"expected exactly one of freeze, advance and real, got {given}")
+            raise ValueError(f"expected exactly one of the fields freeze, advance and real, got {given} fields")
         return self
 
 
 class FaultRequest(_Body):
-    """Fault to inject."""
+    """Request to inject a fault into one part of the service."""
 
     part: Part
     status: int | None = Field(
@@ -70,28 +70,28 @@ def _wei(value: Any) -> Any:
 
 
 class FaucetRequest(_Body):
-    """Ether for an account on the built-in chain."""
+    """Request to add ether to an account on the built-in chain."""
 
     address: WalletAddress
     wei: Annotated[int, BeforeValidator(_wei)] = Field(10 * 10**18, ge=1, le=10**27, description="Amount in wei.")
 
 
 class CreditRequest(_Body):
-    """Credit without a payment."""
+    """Request to add credit to an account without a payment."""
 
     wallet_address: WalletAddress
     cents: int = Field(ge=1, le=MAX_CREDIT_CENTS, description="Amount in cents.")
 
 
 class PaymentOutcome(_Body):
-    """Simulated result of a payment."""
+    """Request to set the outcome of a payment."""
 
     outcome: Literal["succeeded", "failed", "processing"]
     delay_ms: int = Field(0, ge=0, le=86_400_000, description="Delay before the outcome, in milliseconds.")
 
 
 class AgentApproval(_Body):
-    """Approval of a client for the triggers service."""
+    """Request to approve the token of a client for the triggers service."""
 
     challenge: str
     label: str | None = None
@@ -99,13 +99,13 @@ class AgentApproval(_Body):
 
 
 class ContractWalletRequest(_Body):
-    """ERC-1271 wallet to deploy."""
+    """Request to deploy a contract wallet (ERC-1271)."""
 
     owner: WalletAddress
 
 
 class NetworkRequest(_Body):
-    """Policy for outbound requests of actions."""
+    """Request to set the policy for outbound requests of actions."""
 
     policy: Literal["allow", "deny", "record", "replay"]
     file: str | None = Field(

@@ -174,7 +174,7 @@ class ControlPlane:
         return _DONE | {"name": name}
 
     async def restore_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Restores a snapshot."""
+        """Replaces the database, the chain, the clock and the random streams with those of a snapshot."""
         name = _snapshot_name(call)
         try:
             found = await self._saved.restore(name)
@@ -189,7 +189,7 @@ class ControlPlane:
         return _DONE | {"name": name}
 
     async def remove_snapshot(self, call: Call, _given: None) -> dict[str, bool]:
-        """Deletes a snapshot."""
+        """Deletes a snapshot. The current state of the emulator does not change."""
         name = _snapshot_name(call)
         if not await self._saved.remove(name):
             raise _no_snapshot(name)
@@ -226,24 +226,24 @@ class ControlPlane:
         return asdict(fault)
 
     async def clear_faults(self, _call: Call, _given: None) -> dict[str, bool]:
-        """Deletes all injected faults."""
+        """Deletes all injected faults, so that later calls work normally."""
         self._faults.clear()
         return _DONE
 
     async def faucet(self, _call: Call, body: FaucetRequest) -> dict[str, Any]:
-        """Adds ether to an account on the built-in chain."""
+        """Adds newly created ether to an account on the built-in chain."""
         await self._chain.faucet(body.address, body.wei)
         return _DONE | {"address": body.address, "wei": str(body.wei)}
 
     async def credit(self, call: Call, body: CreditRequest) -> dict[str, int]:
-        """Adds credit without a payment."""
+        """Adds credit to an account without a payment, and returns the account's new credit in cents."""
         total = await self._ledger.add_credit(
             body.wallet_address, body.cents, reason="added through the control plane", reference=call.request_id
         )
         return {"credit_cents": total}
 
     async def payment_outcome(self, call: Call, body: PaymentOutcome) -> object:
-        """Simulates the result of a payment."""
+        """Sets the outcome of a payment, immediately or after a delay, and returns the payment."""
         from svcnb.emulator.billing.processor_routes import describe
 
         return describe(await self._processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))

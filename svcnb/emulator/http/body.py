@@ -20,8 +20,8 @@ from svcnb.emulator.errors import EndpointFailure, StructuredError
 from svcnb.emulator.http.answers import JSON_TYPE
 from svcnb.emulator.http.mismatch import sentence
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
-from svcnb.protocol.limits import MAX_BODIES_BYTES, MAX_BODIES_BYTES_PER_CALLER, MAX_JSON_VALUES
-from svcnb.protocol.nesting import more_values_than
+from svcnb.protocol.limits import MAX_BODIES_BYTES, MAX_BODIES_BYTES_PER_CALLER, MAX_JSON_DEPTH, MAX_JSON_VALUES
+from svcnb.protocol.nesting import deeper_than, more_values_than
 from svcnb.protocol.wire.rejections import STRICT_TYPES, TOLERATED, UNUSABLE
 
 _READ_ANYWAY = 8
@@ -33,6 +33,18 @@ _SPECIFICATION = "The schema of every body is in /core/v1/openapi.json."
 
 class CallerDisconnected(Exception):
     """Error for a caller that closed the connection before its request was complete. No response is necessary."""
+
+
+class JsonLimitExceeded(ValueError):
+    """Error for JSON that is valid, but exceeds a limit of the service.
+
+    Attributes:
+        fix: Complete sentence that states how the caller can fix the problem.
+    """
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.fix = fix
 
 
 async def read_bytes(request: Request, limit: int) -> bytes:
@@ -89,7 +101,7 @@ def require_plain(request: Request) -> None:
     if coding not in {"", "identity"}:
         raise StructuredError(
             400,
-            f"The body has the content coding {coding[:40]}, but the service does not decode bodies.",
+            f"The body is compressed (Content-Encoding: {coding[:40]}), but the service does not decompress bodies.",
             fix="Send plain JSON, without the header Content-Encoding.",
         )
 
@@ -98,7 +110,7 @@ async def parse(data: bytes) -> Any:
     """Returns the parsed JSON value. Parses large input outside of the event loop.
 
     Raises:
-        StructuredError: 400 if the bytes are not UTF-8 JSON, or contain too many values.
+        StructuredError: 400 if the bytes are not UTF-8 JSON, or exceed a limit.
     """
     if not data.strip():
         raise StructuredError(
@@ -108,6 +120,8 @@ async def parse(data: bytes) -> Any:
         )
     try:
         return await read_json(data)
+    except JsonLimitExceeded as error:
+        raise StructuredError(400, f"The JSON body exceeds a limit: {error}.", fix=error.fix) from None
     except ValueError as error:
         raise StructuredError(
             400,
@@ -120,8 +134,9 @@ async def read_json(data: bytes) -> Any:
     """Parses JSON like `parse`, for callers that raise their own errors.
 
     Raises:
-        ValueError: The bytes are not UTF-8 JSON, are nested too deeply, or contain more than `MAX_JSON_VALUES` values.
-            The function also raises this error for a number that does not fit in a double (IEEE 754).
+        JsonLimitExceeded: The JSON has too many values, too many levels, or a number that does not fit in a double
+            (IEEE 754).
+        ValueError: The bytes are not UTF-8 JSON.
     """
     return read_json_now(data) if len(data) <= LARGE_BYTES else await offload(read_json_now, data)
 
@@ -129,11 +144,22 @@ async def read_json(data: bytes) -> Any:
 def read_json_now(data: bytes) -> Any:
     """Parses JSON like `read_json`, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
-        raise ValueError(f"it contains more than {MAX_JSON_VALUES} values")
+        raise JsonLimitExceeded(
+            f"it contains more than {MAX_JSON_VALUES:,} values, the maximum",
+            "Send fewer values, for example in several requests. An action can fetch large data with an HTTP request.",
+        )
+    if deeper_than(data, MAX_JSON_DEPTH):
+        raise JsonLimitExceeded(
+            f"it has more than {MAX_JSON_DEPTH} levels of nesting, the maximum",
+            "Send a flatter structure, or send the inner part as a string that contains JSON.",
+        )
     value = from_json(data, allow_inf_nan=False)
     # Python parses 1e999 as infinity, which JSON cannot represent.
     if _may_overflow(data) and not _is_finite(value):
-        raise ValueError("a number is larger than 1.8e308, the largest number that JavaScript can represent")
+        raise JsonLimitExceeded(
+            "a number is larger than 1.8e308, the largest number that JavaScript can represent",
+            "Send a smaller number, or send the number as a string.",
+        )
     return value
 
 

@@ -1,7 +1,7 @@
-"""Middleware around the router. It adds request ids, checks the origin of pages, and converts errors to JSON bodies.
+"""Middleware around the router, which adds request ids, checks origins, and converts errors to JSON bodies.
 
 Starlette's CORS middleware is not sufficient. It supports only one set of rules for all paths, but public paths need
-different rules. It also does not reject requests from pages of other origins.
+different rules. Starlette's middleware also does not reject requests from pages of other origins.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Endpoints of the API, the router that finds the endpoint of a request, and the dispatcher that runs it.
+"""Endpoints of the API, the router that finds the endpoint of a request, and the dispatcher that runs the endpoint.
 
-An area defines an `Endpoint` for each of its paths. The dispatcher runs the guards, the body checks and the handler of
-the endpoint, and then charges the account.
+Each package of the emulator defines an `Endpoint` for each of its paths. The dispatcher runs the guards, the body
+checks and the handler of the endpoint, and then charges the account.
 
 The router has a dictionary for fixed paths and patterns for paths with parameters. The first request for an unknown
-path loads the endpoints that the first calls do not need. Starlette's router cannot load endpoints later. It also
-compares a path with all routes in sequence, which takes 0.1 milliseconds for this service.
+path loads the endpoints that the first calls do not need. Starlette's router cannot load endpoints later. That router
+also compares a path with all routes in sequence, which takes 0.1 milliseconds for this service.
 """
 
 from __future__ import annotations

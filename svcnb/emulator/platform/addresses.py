@@ -41,7 +41,7 @@ class AddressRefused(Exception):
 
 
 class AllowedAddress(NamedTuple):
-    """Value of ``allow_address``.
+    """Address that the setting ``allow_address`` permits.
 
     Attributes:
         host: Lowercase host name, or IP address in its shortest form.
@@ -52,7 +52,7 @@ class AllowedAddress(NamedTuple):
     port: int | None
 
     def __str__(self) -> str:
-        """Returns the text form of the value."""
+        """Returns the address as ``HOST`` or ``HOST:PORT``."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port is None else f"{host}:{self.port}"
 
@@ -61,7 +61,7 @@ class AllowedAddress(NamedTuple):
         """Returns the address from the text ``HOST[:PORT]``. An IPv6 address with a port must be in brackets.
 
         Raises:
-            ValueError: The text does not have this form.
+            ValueError: The text is not ``HOST`` or ``HOST:PORT``.
         """
         given = text.strip()
         host, port = given, ""

@@ -68,7 +68,7 @@ class Connection(ABC):
     # --- statements ---------------------------------------------------------------------------------------------
 
     def rows(self, statement: str, /, **values: Any) -> list[Row]:
-        """Returns all rows of a result.
+        """Runs a statement, and returns all rows of the result.
 
         Args:
             statement: SQL with named parameters such as ``:name``.
@@ -81,27 +81,27 @@ class Connection(ABC):
         return self._all(cursor)
 
     def records(self, statement: str, /, **values: Any) -> list[dict[str, Any]]:
-        """Returns all rows as dictionaries by column name."""
+        """Runs a statement, and returns all rows as dictionaries by column name."""
         cursor = self._execute(statement, values)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in self._all(cursor)]
 
     def record(self, statement: str, /, **values: Any) -> dict[str, Any] | None:
-        """Returns the first row as a dictionary, or None if there are no rows."""
+        """Runs a statement, and returns the first row as a dictionary, or None if there are no rows."""
         found = self.records(statement, **values)
         return found[0] if found else None
 
     def column(self, statement: str, /, **values: Any) -> list[Any]:
-        """Returns the first value of each row."""
+        """Runs a statement, and returns the first value of each row."""
         return [row[0] for row in self.rows(statement, **values)]
 
     def value(self, statement: str, /, **values: Any) -> Any:
-        """Returns the first value of the first row, or None if there are no rows."""
+        """Runs a statement, and returns the first value of the first row, or None if there are no rows."""
         found = self.rows(statement, **values)
         return found[0][0] if found else None
 
     def names(self, statement: str, /, **values: Any) -> list[str]:
-        """Returns the column names of a result."""
+        """Runs a statement, and returns the column names of the result."""
         return [column[0] for column in self._execute(statement, values).description]
 
     def run(self, statement: str, /, **values: Any) -> int:
@@ -122,7 +122,7 @@ class Connection(ABC):
         return answered
 
     def insert(self, table: str, /, **values: Any) -> None:
-        """Inserts a row."""
+        """Inserts a row with one value per named column."""
         self._execute(inserting(table, values), values)
 
     # --- transactions -------------------------------------------------------------------------------------------

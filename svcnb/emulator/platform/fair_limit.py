@@ -32,7 +32,7 @@ class FairLimit:
 
     @property
     def held(self) -> int:
-        """The amount in use."""
+        """The total amount that all accounts use now."""
         return self._held.total()
 
     @property

@@ -67,7 +67,7 @@ class Rpc:
         return None if block is None else str(block["hash"])
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections to the chain."""
         if self._close is not None:
             await self._close()
 

@@ -56,5 +56,5 @@ class Randomness:
         return dict(self._drawn)
 
     def restore(self, state: dict[str, int]) -> None:
-        """Restores a state that `state` returned, so that the same bytes follow."""
+        """Restores stream positions from `state`, so that the source returns the same bytes again."""
         self._drawn = Counter(state)

@@ -76,7 +76,7 @@ class RateLimiter:
         return None
 
     def clear(self) -> None:
-        """Deletes all counts in memory."""
+        """Deletes all counts in memory. The counts in a shared database stay."""
         self._times.clear()
 
 

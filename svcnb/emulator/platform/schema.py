@@ -40,7 +40,7 @@ class Table:
         _TABLES[name] = self
 
     def create(self, connection: Connection) -> None:
-        """Creates the table if it does not exist."""
+        """Creates the table and its indexes, unless they exist."""
         definition = self._definition
         for word, spellings in _SPELLINGS.items():
             definition = re.sub(rf"\b{word}\b", spellings[connection.kind == POSTGRESQL], definition)
@@ -73,7 +73,7 @@ META: Final = Table("meta", "name VARCHAR NOT NULL PRIMARY KEY, value VARCHAR NO
 
 
 def get_meta(connection: Connection, name: str) -> str | None:
-    """Returns a metadata value of the state, such as its schema version, or None if it does not exist."""
+    """Returns a metadata value of the state, such as its schema version, or None if the value does not exist."""
     found = connection.value("SELECT value FROM meta WHERE name = :name", name=name)
     return None if found is None else str(found)
 

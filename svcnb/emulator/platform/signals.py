@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 
 class Signals:
-    """Handlers of both signals.
+    """Handlers of the signals SIGTERM and SIGINT.
 
     The methods have no effect where a program cannot handle signals, such as outside the main thread. The program that
     embeds the emulator must then stop the emulator.
@@ -36,7 +36,7 @@ class Signals:
         self._on(signal.SIGTERM, cancel)
 
     def end_serving(self, stop: Callable[[], None]) -> None:
-        """Makes both signals stop the server.
+        """Makes SIGTERM and SIGINT stop the server.
 
         Args:
             stop: Function that stops the server. A second call of the function stops the server immediately.

@@ -62,7 +62,7 @@ class StateFolder:
             raise _unusable(path, error) from error
 
     def begin(self, root_file: str) -> bool:
-        """Marks the first start. Call this method before you load the root secret.
+        """Creates the marker file at the first start. Call this method before you load the root secret.
 
         Args:
             root_file: Name of the root secret's file.
@@ -86,7 +86,7 @@ class StateFolder:
         return f"sqlite:///{(self.path / DATABASE).absolute()}"
 
     def release(self) -> None:
-        """Releases the lock of the folder."""
+        """Releases the lock, so that another emulator can use the folder."""
         self._lock.close()
 
 

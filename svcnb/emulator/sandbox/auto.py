@@ -86,7 +86,7 @@ class AutoEngine:
         self._v8_asleep = True
 
     async def stop(self) -> None:
-        """Stops all processes."""
+        """Stops all processes of both engines. Running actions end with the error kind ``host``."""
         self._v8_asleep = False
         await self._fast.stop()
         await self._v8.stop()

@@ -40,7 +40,7 @@ class Frame(NamedTuple):
     blob: bytes
 
     def body(self) -> dict[str, Any]:
-        """Returns the parsed text.
+        """Returns the parsed JSON text of the frame.
 
         Raises:
             BadFrame: The text is not a JSON object, is nested too deeply, or contains too many values.

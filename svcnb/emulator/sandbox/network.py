@@ -83,7 +83,7 @@ class Network:
         if policy not in POLICIES:
             raise ValueError(f"network policy {policy!r} is unknown: use one of {', '.join(POLICIES)}")
         if policy in {"record", "replay"} and file is None:
-            raise ValueError(f"network policy {policy!r} needs the path of the recording: set network_file")
+            raise ValueError(f"network policy {policy!r} needs a recording: pass the path of a file")
         recording = None
         if file is not None:
             recording = Recording(file, must_exist=policy == "replay")
@@ -95,7 +95,7 @@ class Network:
         return self._held.held
 
     async def close(self) -> None:
-        """Closes all connections."""
+        """Closes all connections. A later request opens new connections."""
         client, self._client = self._client, None
         if client is not None:
             await client.aclose()

@@ -53,7 +53,7 @@ class PageEngine:
         self._stopped = False
 
     async def stop(self) -> None:
-        """Stops all workers."""
+        """Stops all idle workers. A busy worker stops after its run."""
         self._stopped = True
         if self._warming is not None:
             self._warming.cancel()
@@ -89,7 +89,7 @@ class PageEngine:
         return not self._stopped
 
     def state(self) -> EngineState:
-        """Returns the state of the engine."""
+        """Returns the status of the engine, with the numbers of workers and runs."""
         return EngineState(
             name=NAME,
             ready=len(self._idle),

@@ -107,7 +107,7 @@ class PageIsolate:
         """Does nothing, because a page cannot control the scheduling of workers."""
 
     def pause(self) -> None:
-        """Buffers the output until `resume`."""
+        """Buffers the worker's output until the call of `resume`."""
         if self._held is None:
             self._held = []
 

@@ -157,7 +157,7 @@ class PooledEngine(ABC):
         return not self._stopped and await self._pool.reachable()
 
     def state(self) -> EngineState:
-        """Returns the state of the engine."""
+        """Returns the status of the engine, with the numbers of processes and runs."""
         return EngineState(
             name=self._name,
             ready=self._pool.ready,

@@ -242,7 +242,7 @@ class Engine(Protocol):
         ...
 
     def state(self) -> EngineState:
-        """Returns the state of the engine."""
+        """Returns the status of the engine, with the numbers of processes and runs."""
         ...
 
 

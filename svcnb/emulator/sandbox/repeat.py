@@ -41,7 +41,7 @@ class _Entry:
 
     @cached_property
     def content(self) -> Content:
-        """Comparable content of the operation. Only a repeated run computes it."""
+        """Content of the operation, for comparison with the operations of another attempt."""
         return _content(self.asked)
 
     @property

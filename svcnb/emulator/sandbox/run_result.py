@@ -1,4 +1,4 @@
-"""Result of a run, with its error messages and the value of its response."""
+"""Error messages and response values of action runs."""
 
 from __future__ import annotations
 

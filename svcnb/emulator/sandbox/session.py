@@ -135,7 +135,7 @@ class Session:
             self._operations.release()
 
     def time_out(self) -> None:
-        """Stops the run at its deadline."""
+        """Ends the run with the error kind ``timeout``, unless the isolate has already sent the result."""
         if not self.answered:
             self._fail("timeout", timeout_text(self._limits))
 

@@ -31,7 +31,7 @@ _FOLDER: Final = re.compile(r"(?:/[A-Za-z0-9._~@%-]{1,200}){1,12}/?")
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """Returns the endpoints for these pages."""
+    """Returns the endpoints of the sign-in page and the approval page."""
     return [
         rows.row("GET", _AUTHORIZE, question),
         rows.row("POST", _AUTHORIZE, answer),

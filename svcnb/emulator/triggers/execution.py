@@ -60,7 +60,7 @@ class Execution(Protocol):
         ...
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Closes all connections of the executor."""
         ...
 
 
@@ -180,7 +180,7 @@ class OverHttp:
         return Answer(answer.status_code, await _parsed(answer.content))
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Closes the HTTP connections to the other service."""
         if self._client is not None:
             await self._client.aclose()
             self._client = None

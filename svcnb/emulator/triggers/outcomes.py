@@ -1,4 +1,4 @@
-"""Decides from the response to a run's request whether the run succeeded, failed or needs a retry.
+"""Rules that determine from a response whether a trigger run succeeded, failed or needs a retry.
 
 Source: docs/service/resources.md#states, docs/service/triggers.md#runs-of-a-trigger.
 """
@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Result of an attempt.
+    """Result of one attempt of a trigger run.
 
     Attributes:
         status: ``success``, ``failed``, or ``retrying``.

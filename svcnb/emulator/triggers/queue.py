@@ -57,7 +57,7 @@ BROKEN: Final = "the service failed while it executed this run ({}); the log of 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Rules for retries of failed attempts.
+    """Rules for retries of failed attempts of trigger runs.
 
     Attributes:
         retries: Maximum number of retries after the first attempt.

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
 from svcnb.emulator.errors import StructuredError
-from svcnb.emulator.http.body import read_bytes, read_json
+from svcnb.emulator.http.body import JsonLimitExceeded, read_bytes, read_json
 from svcnb.emulator.http.mismatch import sentence
 from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.emulator.platform.offload import current_account
@@ -95,6 +95,8 @@ class Ask:
         data = await self.bytes(self.triggers.max_body_bytes)
         try:
             return await read_json(data)
+        except JsonLimitExceeded as error:
+            raise bad("invalid_json", f"the JSON body exceeds a limit: {error}. {error.fix}") from None
         except ValueError as error:
             raise bad("invalid_json", f"the body is not valid JSON ({error}): send UTF-8 JSON") from None
 

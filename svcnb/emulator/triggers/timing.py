@@ -11,7 +11,7 @@ _LONGEST_WAIT_S: Final = 24 * 3600.0
 
 
 class Timer:
-    """Timer that waits for a time of the emulator's clock.
+    """Timer that waits until the emulator's clock reaches a time.
 
     Args:
         clock: The emulator's clock. A change of the clock wakes all waiting tasks.

@@ -150,5 +150,5 @@ class PostLimit:
             raise limited(self._code, self._text, max(1, int(wait_s) + 1))
 
     def clear(self) -> None:
-        """Deletes all counts in memory."""
+        """Deletes all counts in memory. The counts in a shared database stay."""
         self._limiter.clear()

@@ -38,12 +38,12 @@ _ADDRESS_DIGITS: Final = 40
 
 
 def looks_like_cid(text: str) -> bool:
-    """Returns whether a string has the form of a raw CID (version 0, or version 1 in base32)."""
+    """Returns whether a string has the format of a raw CID (version 0, or version 1 in base32)."""
     return bool(_CID.match(text))
 
 
 def looks_like_hash(text: str) -> bool:
-    """Returns whether a string has the form of a 32-byte hash: ``0x`` and 64 hex digits."""
+    """Returns whether a string has the format of a 32-byte hash: ``0x`` and 64 hex digits."""
     return bool(_HASH.match(text))
 
 

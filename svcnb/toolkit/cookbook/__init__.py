@@ -59,7 +59,7 @@ class Recipe(Model):
         if contract not in known:
             raise InvalidArgument(
                 f"the recipe {self.name} has no contract {contract!r}",
-                hint=f"Use one of {', '.join(known)}." if known else "Use a recipe with contracts: svcnb new --list",
+                hint=f"Use one of {', '.join(known)}." if known else "To list all recipes, run: svcnb new --list",
             )
         return known[contract]
 

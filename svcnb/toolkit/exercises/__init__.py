@@ -65,7 +65,7 @@ def check(name: str, answer: object) -> Verdict:
         answer: Answer of the learner. ``...`` means that there is no answer yet.
 
     Returns:
-        Whether the answer is correct, and a hint if it is not.
+        Whether the answer is correct, and a hint for a wrong answer.
 
     Raises:
         UnknownExercise: No exercise has this name. The message lists the names.

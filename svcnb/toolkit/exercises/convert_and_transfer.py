@@ -16,7 +16,7 @@ AFTER = {
     "delete a usage key": False,
     "convert the account back": False,
 }
-"""Operations, and whether the old account key still permits them after the conversion."""
+"""Operations, and whether the old account key still permits each operation after the conversion."""
 
 
 def _after(answer: Any) -> str | None:

@@ -48,8 +48,8 @@ class Exercise:
         expects: Description of the expected answer, such as "a string, for example ...". The hint for an answer of
             another type contains this description.
         praise: Text for a correct answer.
-        hint: Function that takes an answer and returns a hint, or None if the answer is correct. It can raise an error
-            for an answer of another type.
+        hint: Function that takes an answer and returns a hint, or None if the answer is correct. The function can
+            raise an error for an answer of another type.
     """
 
     name: str

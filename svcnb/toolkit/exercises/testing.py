@@ -83,7 +83,7 @@ def _failing(cases: Mapping[str, tuple[str, str]]) -> set[str] | None:
         cases: For each name, the source of the tests and the source of the action.
 
     Returns:
-        The names of the cases in which a test failed. None if the tests could not run.
+        The names of the cases in which a test failed. None if the tests cannot run.
     """
     with tempfile.TemporaryDirectory(prefix="svcnb-exercise-") as folder:
         for name, (tests, action) in cases.items():

@@ -89,7 +89,7 @@ class ActionSpec(_Spec):
         return self
 
     def resolve(self, name: str, folder: Path) -> Action | str:
-        """Returns the action, or its CID if only the CID is known.
+        """Returns the action, or its CID if the description contains only the CID.
 
         Raises:
             InvalidArgument: The file cannot be read, or the source is not a valid action.
@@ -277,20 +277,20 @@ class Description(BaseModel):
         return self._file
 
     def action(self, name: str) -> Action | str:
-        """Returns the action with a name, or its CID if only the CID is known."""
+        """Returns the action with the given name, or its CID if the description contains only the CID."""
         if name not in self._resolved:
             self._resolved[name] = self.actions[name].resolve(name, self._folder)
         return self._resolved[name]
 
     def action_hash(self, name: str) -> str:
-        """Returns the hashed CID of the action with a name, or the wildcard for ``*``."""
+        """Returns the hashed CID of the action with the given name, or the wildcard for ``*``."""
         if name == EVERYTHING:
             return WILDCARD_HASH
         action = self.action(name)
         return hashed_cid(action) if isinstance(action, str) else action.hashed_cid
 
     def cid(self, name: str) -> str:
-        """Returns the CID of the action with a name."""
+        """Returns the CID of the action with the given name."""
         action = self.action(name)
         return action if isinstance(action, str) else action.cid
 
@@ -334,7 +334,7 @@ class Description(BaseModel):
             twin = hashes.setdefault(self.action_hash(name), name)
             if twin != name:
                 raise InvalidArgument(
-                    f"actions {twin!r} and {name!r} have the same source, but an action can have only one name",
+                    f"actions {twin!r} and {name!r} have the same CID, but an action can have only one name",
                     hint="Delete one of these entries, or derive the actions with different constants.",
                 )
 

@@ -174,7 +174,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
 
 
 def _address(name: str, observed: Observed, state: State) -> str | None:
-    """Returns the address of the wallet with a name, or a placeholder if the wallet does not exist yet."""
+    """Returns the address of the wallet with the given name, or a placeholder if the wallet does not exist yet."""
     if name == EVERYTHING:
         return WILDCARD_ADDRESS
     return observed.master() if name == MASTER else state.wallets.get(name, f"(to be created: {name})")

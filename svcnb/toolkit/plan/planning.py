@@ -1,6 +1,6 @@
 """Comparison of a description with an account, and the resulting plan.
 
-`plan` compares a description with an account; `Plan` shows the differences and their cost, and applies them.
+`plan` compares a description with an account. `Plan` shows the differences and their cost, and applies the changes.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ def plan(
     prune: bool = False,
     triggers: TriggersClient | None = None,
 ) -> Plan:
-    """Compares a description with an account. The function only reads, so it is free.
+    """Compares a description with an account. This call is free, because the function only reads.
 
     Args:
         svc: Client with the account key of the account, or a ChainSecured account opened by its owner.
         description: TOML file, or dictionaries with the same structure.
         state: File that maps names to wallets, groups, keys and triggers, without secrets. None means the file
             ``<name>.state.json`` next to the TOML file, or no file if the description is not a TOML file.
-        prune: Whether to delete groups, keys and actions that the description does not contain. Otherwise, they stay
-            unchanged.
-        triggers: Client of the triggers service. It is required if the description contains triggers.
+        prune: Whether to delete groups, keys and actions that the description does not contain. Otherwise, these
+            resources stay unchanged.
+        triggers: Client of the triggers service, which is required if the description contains triggers.
 
     Raises:
         InvalidArgument: The description is not valid, a name matches several resources, or the state belongs to another

@@ -71,7 +71,7 @@ class Execution:
         return [self.address(name) for name in names]
 
     def address(self, name: str) -> str:
-        """Returns the address of the wallet with a name."""
+        """Returns the address of the wallet with the given name."""
         if name == EVERYTHING:
             return WILDCARD_ADDRESS
         return self.observed.master() if name == MASTER else self.state.wallets[name]

@@ -1,4 +1,4 @@
-"""Checks of signed envelopes against every rule, and the responses of the endpoints to them."""
+"""Checks of signed envelopes against every rule, and the responses of the endpoints to these envelopes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interrupted mints keep their data, hide their secrets, and can be completed or deleted."""
+"""Interrupted mints (creations of wallets and keys) keep their data, hide secrets, and can be completed or deleted."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_a_declined_payment_is_an_error(counted, emulator) -> None:
 
 
 def test_the_configured_key_is_never_sent_with_the_wallets_header(svc, counted) -> None:
-    """The client sends only the header, which would take precedence (docs/service/signatures.md#x-wallet-auth)."""
+    """The client sends only the wallet's header, which takes precedence (docs/service/signatures.md#x-wallet-auth)."""
     with_key = svc.with_key(svc.accounts.create("other").api_key)
     same = with_key.chain_secured.open(counted.owner)
     assert same.billing.balance().available_cents == 0

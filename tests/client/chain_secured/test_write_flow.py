@@ -80,7 +80,7 @@ def test_a_wallet_without_gas_causes_an_error_before_the_transaction(svc) -> Non
 
 @pytest.mark.parametrize("silent", [{"eth_getBalance"}, {"eth_estimateGas", "eth_getBalance"}])
 def test_an_unavailable_node_is_not_reported_as_an_empty_wallet(emulator, fund, silent: set[str]) -> None:
-    """The node cannot reach its own servers, so it responds to some requests in the message with an error."""
+    """A node that cannot reach its own servers responds to some requests in the message with an error."""
 
     def answer(request: Request) -> object:
         answers = httpx.post(emulator.rpc_url, content=request.body).json()

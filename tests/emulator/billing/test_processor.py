@@ -74,7 +74,9 @@ async def test_unpaid_foreign_and_unknown_payments_are_not_credited(processor, l
     intent = await processor.create_intent(ANNA, 500)
     assert (await refused(processor.credit(ANNA, intent.id)))[0] == 400
     await confirm(processor, intent)
-    assert await refused(processor.credit(BORIS, intent.id)) == (400, "This payment belongs to another account.")
+    status, text = await refused(processor.credit(BORIS, intent.id))
+    assert status == 400
+    assert text.startswith("This payment belongs to another account.")
     for unknown in ("pi_unknown", "", "\0", "pi_" + "x" * 500, intent.id + "\0", "pi_\ud800"):
         assert (await refused(processor.credit(ANNA, unknown)))[0] == 404
     assert await ledger.credit_cents(ANNA) == await ledger.credit_cents(BORIS) == 0

@@ -41,7 +41,7 @@ def now(poor_emulator):
 
 @pytest.fixture
 def converted(api, poor_emulator, now):
-    """Converted account with 300 cents. Returns its former key and the wallet that owns it."""
+    """Converted account with 300 cents. Returns the account's former key and the wallet that owns the account."""
     key, wallet = api.account()
     poor_emulator.credit(wallet, 300)
     owner = Account.create()

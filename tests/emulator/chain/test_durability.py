@@ -104,7 +104,9 @@ async def test_requests_waiting_for_a_node_fail_when_the_chain_stops(
     local._node_is_lost(node)
     waiting = asyncio.create_task(chain.view("listActions", KEY, 0, 1))
     await asyncio.sleep(0)
-    local._broken = ChainUnavailable("the chain was stopped")  # no last dump, because it would not match the journal
+    local._broken = ChainUnavailable(
+        "the chain was stopped"
+    )  # no last dump, because the dump does not match the journal
     await local.stop()
     for task in (waiting, holding):
         with pytest.raises(ChainUnavailable, match="was stopped"):

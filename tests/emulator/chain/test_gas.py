@@ -1,4 +1,4 @@
-"""Gas of each write in a growing account. It stays constant, so the size of an account never prevents writes.
+"""Gas of each write in a growing account. The gas stays constant, so the size of an account never prevents writes.
 
 `SVC_GAS_SIZE=500 pytest tests/emulator/chain/test_gas.py -s` prints the table of `docs/contract.md`.
 """

@@ -1,4 +1,4 @@
-"""Migrations of stored states. Each creates a copy first, and the error for a newer state names its version."""
+"""Migrations of stored states, which first create a copy. The error for a newer state contains the state's version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A limit applies to each caller separately. Servers that share a PostgreSQL database count together."""
+"""A limit applies to each caller separately. Servers that share a PostgreSQL database count calls together."""
 
 from __future__ import annotations
 

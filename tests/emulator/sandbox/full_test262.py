@@ -4,10 +4,10 @@ Pass a copy of https://github.com/tc39/test262, which is not part of this reposi
 
     python -m tests.emulator.sandbox.full_test262 PATH --answers v8.jsonl --report report.jsonl
 
-Each test becomes an action. A test is *equal* if response, logs and error are the same on both engines. It is *trapped*
-if it causes a trap on `fast`, after which `auto` repeats it on `v8`. All other tests are *different*. The script does
-not check whether a test passes, because the service itself runs V8. It stores the results of `v8` in a file, so that
-only changed tests run again.
+Each test becomes an action. A test is *equal* if response, logs and error are the same on both engines. A test is
+*trapped* if it causes a trap on `fast`, after which `auto` repeats the test on `v8`. All other tests are *different*.
+The script does not check whether a test passes, because the service itself runs V8. The script stores the results of
+`v8` in a file, so that only changed tests run again.
 
 The suite takes hours on one core. With `--resume`, the script counts the tests in the report without running them
 again.
@@ -169,7 +169,7 @@ class Comparison:
         await self._network.close()
 
     async def compare(self, test: Test) -> Result:
-        """Runs one test, on `v8` only if `fast` does not end it with a trap."""
+        """Runs one test, on `v8` only if `fast` does not end the test with a trap."""
         fast = await self._run(self._fast, test.source)
         if (trap := reason_to_repeat(fast)) is not None:
             return Result(test.name, "trapped", trap)

@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.engine
 ENGINES = ("v8", "fast", "auto")
 
-# The limit is far below every deadline. A run that waited for a deadline would fail with the timeout error.
+# The limit is far below every deadline. A run that waits for a deadline fails with the timeout error.
 DEADLINE_MS = 60_000
 RESPONSES = {
     "a timer sets the response after main": (

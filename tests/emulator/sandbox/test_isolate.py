@@ -42,7 +42,7 @@ async def test_a_process_that_cannot_be_started_leaves_no_socket_open(host: Call
     with pytest.raises(StartFailed, match="the spawner is not running"):
         await isolate.start(60)
     del isolate
-    gc.collect()  # pytest would report an open socket here as an error
+    gc.collect()  # pytest reports an open socket here as an error
 
 
 async def test_an_exited_spawner_is_detected_at_its_next_use(host: Callable[..., ProcessHost]) -> None:
@@ -60,7 +60,7 @@ async def test_an_exited_spawner_is_detected_at_its_next_use(host: Callable[...,
 async def test_a_process_is_used_only_after_its_id_is_known(
     host: Callable[..., ProcessHost], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The engine needs the process id to check the memory. On a busy machine, the spawner can report it late."""
+    """The engine needs the process id to check the memory. On a busy machine, the spawner can report the id late."""
     told: list[dict[str, Any]] = []
     one = host()
     hear = one._handle

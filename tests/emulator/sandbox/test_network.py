@@ -143,7 +143,7 @@ def test_a_bad_policy_changes_nothing(tmp_path: Path):
     network = Network("deny")
     with pytest.raises(ValueError, match="allow, deny, record, replay"):
         network.configure("sometimes")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="needs the path of the recording: set network_file"):
+    with pytest.raises(ValueError, match="needs a recording: pass the path of a file"):
         network.configure("record")
     with pytest.raises(RecordingError):
         network.configure("replay", tmp_path / "none.json")

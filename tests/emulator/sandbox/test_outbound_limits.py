@@ -165,7 +165,7 @@ async def test_a_run_that_received_much_from_requests_with_effects_is_not_repeat
 
 
 class Refusing:
-    """Host that returns a long text for encryptions, or rejects them."""
+    """Host that returns a long text for encryptions, or rejects the encryptions."""
 
     account = ""
 

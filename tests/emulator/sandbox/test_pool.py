@@ -35,7 +35,7 @@ WORKS = "const main = (n) => [n]"
 
 
 def of_room(room: Any, live_isolates: Any) -> list[int]:
-    """Returns the live isolates of one engine, because those of shared engines can change during the test."""
+    """Returns the live isolates of one engine, because the isolates of shared engines can change during the test."""
     spawner = room.engine._pool._host._spawner.pid
     return [pid for pid, parent in live_isolates().items() if parent == spawner]
 
@@ -165,7 +165,7 @@ def test_large_runs_do_not_leak_memory(new_room: Any):
 
     run(5)
     descriptors = len(list(Path("/proc/self/fd").iterdir()))
-    # Twenty runs transfer 30 MB of responses, logs and parameters. A leak would increase the memory use every time. The
+    # Twenty runs transfer 30 MB of responses, logs and parameters. A leak increases the memory use every time. The
     # allocator can increase it once.
     assert any(growth_mb() < 5 for _ in range(8))
     room.until(lambda: len(list(Path("/proc/self/fd").iterdir())) <= descriptors + 2, "descriptors are closed")
@@ -193,7 +193,7 @@ def test_many_concurrent_runs_start_fewer_processes(new_room: Any, live_isolates
     ("used_s", "waited_s", "ended", "late", "more"),
     [
         (0.002, 0.001, 5, 1, 1),  # runs wait for something else, such as a request
-        (0.030, 0.010, 5, 1, 0),  # the runs use the processors, and another process would only make each run slower
+        (0.030, 0.010, 5, 1, 0),  # the runs use the processors, and another process only makes each run slower
         (0.005, 0.040, 5, 1, 0),  # other programs use the processors
         (0.005, 0.040, 0, 1, 0),
         (0.002, 0.001, 5, 4, 0),  # the service itself waits for a processor
@@ -273,7 +273,7 @@ def test_a_bundle_that_cannot_start_opens_the_circuit_breaker(new_room: Any, tmp
 
 
 def test_the_module_that_deno_searches_for_imports_is_short():
-    # The bootstrap script is a text, which V8 runs directly. V8 would read a module twice in the first processes.
+    # The bootstrap script is a text, which V8 runs directly. V8 reads a module twice in the first processes.
     assert v8.BOOTSTRAP.stat().st_size < 2_000
     assert len(read_bundle(v8.BOOTSTRAP.with_name("bootstrap.js"))) > 200_000
 

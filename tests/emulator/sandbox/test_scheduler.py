@@ -314,7 +314,7 @@ def test_a_flood_of_operations_is_heard_a_few_at_a_time(new_room: Any):
 
 
 def two_processes(room: Any) -> None:
-    """Two processes of the engine `fast`, and no third one, which a run that waited for the first would request."""
+    """Two processes of the engine `fast`, without a third process, which a waiting run can request."""
     room.until(lambda: room.engine.state().ready == 1, "the first process is ready")
     assert room.value(WORKS, 0, host=room.host(account="modest")) == [0]
     room.until(lambda: room.engine.state().ready == 2, "both processes are ready")

@@ -108,7 +108,7 @@ def shared(pid: int) -> set[str]:
 
 
 def test_no_other_process_maps_the_files_that_copies_map(copies: Any) -> None:
-    """Copies do not have the template's locks, so another process could truncate these files (SIGBUS)."""
+    """Copies do not have the template's locks, so another process can truncate these files (SIGBUS)."""
     lost = template(copies)
     assert lost is not None
     copy = ready(copies)[-1].pid

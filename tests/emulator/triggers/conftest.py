@@ -138,7 +138,7 @@ class Parts:
         return found
 
     async def ended(self, trigger: Any) -> list[tables.RunRecord]:
-        """Waits until all runs of a trigger have ended. Fails if no worker will execute them."""
+        """Waits until all runs of a trigger have ended. Fails if no worker will execute the runs."""
         idle = 0
 
         def all_ended(found: list[tables.RunRecord]) -> bool:
@@ -272,7 +272,7 @@ class Door:
         return list(answer.json()["runs"])
 
     async def ended(self, trigger: dict[str, Any], count: int = 1) -> list[dict[str, Any]]:
-        """Waits until this number of runs have ended. Returns them, oldest first."""
+        """Waits until this number of runs have ended, and returns these runs, oldest first."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 found = await self.runs(trigger, limit=100)

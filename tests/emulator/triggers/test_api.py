@@ -395,7 +395,7 @@ async def test_runs_come_newest_first_in_pages(door):
 
 
 async def test_runs_of_any_text_and_any_number_end_and_are_listed(door):
-    """A JavaScript string can contain half a surrogate pair, which UTF-8 cannot encode. JSON escapes it."""
+    """A JavaScript string can contain half a surrogate pair, which UTF-8 cannot encode. JSON escapes this half."""
     key = await door.account()
     trigger = await door.trigger(key, "function main() { throw new Error('half \\ud83d and \\0'); }")
     await door.post(trigger, b'{"n": 123456789012345678901234567890}', content_type="application/json")
@@ -601,7 +601,7 @@ async def test_a_run_may_take_longer_than_half_a_minute(make_door):
 
 @pytest.mark.asyncio(loop_scope="function")
 async def test_a_run_that_can_still_be_running_is_not_repeated(make_door):
-    """The other service continues after the timeout. A second attempt would run the action twice at the same time."""
+    """The other service continues after the timeout. A second attempt then runs the action twice at the same time."""
     calls = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -250,7 +250,7 @@ async def watched(door: Any, anvil: Anvil, **more: Any) -> dict[str, Any]:
 
 
 async def test_more_topic_filters_than_an_event_has_topics_match_nothing_as_on_geth(door, anvil):
-    """go-ethereum ignores a log with fewer topics than the filter, even if filters are null. anvil returns it."""
+    """go-ethereum ignores a log with fewer topics than the filter, even if filters are null."""
     anvil.ping(ALICE, 1)
     long = await watched(door, anvil, topic_filters=[None, None])
     fitting = await watched(door, anvil, topic_filters=[None])
@@ -292,7 +292,7 @@ async def test_marks_that_do_not_fit_the_event_are_refused(door, anvil, indexed)
 
 
 async def test_a_member_that_config_does_not_have_is_refused(door, anvil):
-    """If the service ignored a misspelt filter, every event would start a run."""
+    """The service must not ignore a misspelt filter, because every event then starts a run."""
     given = {
         "name": "t",
         "kind": "chain_event",

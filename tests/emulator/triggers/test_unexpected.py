@@ -22,7 +22,7 @@ def database(store_url: str | None) -> str | None:
 
 @pytest.fixture
 def refuse(store: Store):
-    """Makes the database reject updates of runs that match a condition. Returns a function that ends this."""
+    """Makes the database reject updates of matching runs. Returns a function that permits the updates again."""
 
     async def execute(statement: str) -> None:
         await store.run(lambda connection: connection.run(statement))

@@ -15,7 +15,7 @@ export function showSecret(place: HTMLElement, what: string, warning: string, te
       h(
         "div",
         {},
-        h("strong", {}, `This is the ${what}. It is shown only once.`),
+        h("strong", {}, `This is the ${what}. The panel shows the ${what} only once.`),
         h("p", {}, warning),
         h("code", { class: "svcnb-key" }, text),
         h("div", { class: "svcnb-row" }, copyButton(() => text, "Copy key"), done),

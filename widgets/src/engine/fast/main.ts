@@ -1,8 +1,9 @@
 /**
  * Process of the `fast` engine. It executes runs in sequence, each from the same memory image.
  *
- * Actions run inside WebAssembly. Its memory contains only the image, and its only access to the outside is through the
- * functions of `Execution`. The process itself has no permission except to read its own folder.
+ * Actions run inside an instance of a WebAssembly module. The memory of the instance contains only the image, and the
+ * instance can access the outside only through the functions of `Execution`. The process itself has no permission except
+ * to read its own folder.
  */
 import { Script } from "node:vm";
 import curveBinary from "../ethers/binary.js";

@@ -55,8 +55,9 @@ function evaluate(source: string): unknown {
 }
 
 /**
- * Cases in which `evaluate` is not exact. It reads its result with the array iterator, which a script can replace. It
- * imports modules that `node:vm` rejects. A script can also read the URL and the comment.
+ * Matches sources for which `evaluate` is not exact. `evaluate` reads the result of a script with the array iterator,
+ * which the script can replace. `evaluate` also imports modules that `node:vm` rejects, and a script can read the URL and
+ * the comment.
  */
 const INTRICATE = /import|prototype|PrototypeOf|__proto__|prepareStackTrace|source(?:Mapping)?URL/;
 

@@ -335,7 +335,7 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
   secret.append(h(
     "div",
     {},
-    h("strong", {}, "This is the usage key. It is shown only once."),
+    h("strong", {}, "This is the usage key. The panel shows the usage key only once."),
     h("p", {}, h("code", { class: "svcnb-key" }, sent.usage_api_key)),
     h("div", { class: "svcnb-row" }, copyButton(() => sent.usage_api_key, "Copy key"), stored),
   ));

@@ -226,7 +226,7 @@ def test_a_malformed_list_is_refused(world: World) -> None:
 
 
 def test_reordered_members_and_white_space_have_no_effect(world: World) -> None:
-    """The signature covers canonical JSON. A signature of the received text would be invalid."""
+    """The signature covers canonical JSON. A signature of the received text is invalid."""
     world.sell("order-3", 1)
     reordered = [
         {"signature": each["signature"], "receipt": dict(sorted(each["receipt"].items(), reverse=True))}

@@ -1,4 +1,4 @@
-"""Identity provider for the tests and the notebook. It signs tokens like a real provider (JWT with ES256K)."""
+"""Identity provider for the tests and the notebook, which signs tokens like a real provider (JWT with ES256K)."""
 
 from __future__ import annotations
 

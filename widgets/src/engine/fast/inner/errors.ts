@@ -156,7 +156,7 @@ function textOf(error: Error, { frames, exact, made }: Trace): string {
   return headline(error) + ask("stack", `[${json}]`, made, unsure);
 }
 
-/** Returns whether a frame is the lookup of `main`. This is a separate script with only one possible position. */
+/** Returns whether a frame is the lookup of `main`, which is a separate script with only one possible position. */
 function isLookUp(frame: CallSite): boolean {
   return frame.getFunctionName() === "<eval>" && frame.getLineNumber() === 1 && frame.getColumnNumber() === 1;
 }

@@ -68,7 +68,7 @@ const matches = (pattern: RegExp, text: string) => apply(exec, pattern, [text]) 
 const NativeDate = Date;
 const nativeParse = Date.parse;
 
-/** Parses a date. Both engines parse only one format identically, so V8 parses all others. */
+/** Parses a date. QuickJS and V8 parse only one format identically, so V8 parses all other formats. */
 function parse(written: string): number {
   if (matches(ISO, written)) return nativeParse(written);
   return Number(ask("date", quote(written)));
