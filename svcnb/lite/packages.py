@@ -28,6 +28,7 @@ _PLATFORM: Final = (
 _TIMEOUT_S: Final = 900
 _RUN: Final = """
 const [folder, address, ...programs] = Deno.args;
+
 const { loadPyodide } = await import(`${address}/pyodide.mjs`);
 const python = await loadPyodide({ indexURL: folder, env: { PYTHONHASHSEED: "0" } });
 python.runPython("import sys; before = set(sys.modules)");

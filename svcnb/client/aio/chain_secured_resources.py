@@ -130,7 +130,8 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
             ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record contains
-                the key. ``NotResolved`` means that the service did not find the key. The secret is then lost.
+                the key. ``NotResolved`` means that the service did not find the key. The record then contains the key
+                too, and a note on the error contains the call that returns the key.
         """
         return await self._do(
             key_flows.create(

@@ -8,12 +8,12 @@ from datetime import timedelta
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, cast
 
-from svcnb.client.calls import Call, Flow, ask, now, pause
+from svcnb.client.calls import Call, Flow, act, ask, now, pause
 from svcnb.client.chain_secured import mint
 from svcnb.client.chain_secured.mint import HashForm, hash_of, permission_arguments
 from svcnb.client.chain_secured.models import KeyCheck
 from svcnb.client.chain_secured.ownership import Ownership
-from svcnb.client.errors import ChainError, InvalidArgument, ServiceError, Unauthorized
+from svcnb.client.errors import ChainError, InvalidArgument, ServiceError, SvcnbError, Unauthorized
 from svcnb.client.listing import Listing
 from svcnb.client.models.chain import Receipt
 from svcnb.client.models.usage_keys import UsageKey
@@ -65,21 +65,33 @@ def create(
         expiration=expiration,
         form=form,
     )
-    key = cast("UsageKey", (yield from mint.finish(account, record)))
+    key = cast("UsageKey", (yield from mint.finish(account, record, keep=verify is not None)))
     if verify is not None:
-        found = yield from check(account, key, verify)
-        if not found.resolves:
-            raise ChainError(
-                (
-                    f"the usage key {name!r} is on chain under the hash of its {form}, but the service did not "
-                    f"find the key within {verify:g} s"
-                ),
-                name="NotResolved",
-                hint="Create a new key with the other form: mine.usage_keys.create(..., form="
-                f"{'text' if form == 'bytes' else 'bytes'!r}). Then delete this key: mine.usage_keys.delete("
-                f"{key.api_key_hash!r}).",
+        try:
+            yield from _require_resolved(account, key, form, verify)
+        except SvcnbError as error:
+            error.add_note(
+                f"The secret of the usage key {name!r} is stored. To get the key, run "
+                f"svc.chain_secured.resume({record.id!r}, owner)."
             )
+            raise
+        yield from act(lambda: account.records.delete(record))
     return key
+
+
+def _require_resolved(account: Ownership, key: UsageKey, form: HashForm, timeout: float) -> Flow[None]:
+    found = yield from check(account, key, timeout)
+    if not found.resolves:
+        raise ChainError(
+            (
+                f"the usage key {key.name!r} is on chain under the hash of its {form}, but the service did not "
+                f"find the key within {timeout:g} s"
+            ),
+            name="NotResolved",
+            hint="Create a new key with the other form: mine.usage_keys.create(..., form="
+            f"{'text' if form == 'bytes' else 'bytes'!r}). Then delete this key: mine.usage_keys.delete("
+            f"{key.api_key_hash!r}).",
+        )
 
 
 def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:

@@ -74,8 +74,8 @@ def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, *
     )
 
 
-def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
-    """Performs the remaining steps, from any stage.
+def finish(account: Ownership, record: PendingMint, *, keep: bool = False) -> Flow[Wallet | UsageKey]:
+    """Performs the remaining steps, from any stage. Then deletes the record, unless ``keep`` is True.
 
     Raises:
         SvcnbError: A step failed. A note on the error describes how to continue. The record keeps all data.
@@ -102,7 +102,8 @@ def finish(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
                 f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
             )
         raise
-    yield from act(lambda: account.records.delete(record))
+    if not keep:
+        yield from act(lambda: account.records.delete(record))
     return result
 
 

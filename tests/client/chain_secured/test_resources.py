@@ -88,6 +88,11 @@ def test_the_error_for_an_unresolved_key_contains_the_next_step(start_emulator) 
     assert "form='text'" in refused.value.hint
     (key,) = mine.usage_keys.list()
     assert key.api_key_hash in refused.value.hint
+    (pending,) = svc.chain_secured.pending()
+    assert f"svc.chain_secured.resume({pending.id!r}, owner)" in refused.value.__notes__[0]
+    found = svc.chain_secured.resume(pending.id, owner)
+    assert (found.api_key_hash, mine.usage_keys.check(found).form) == (key.api_key_hash, "bytes")
+    assert svc.chain_secured.pending() == []
     assert mine.usage_keys.create("unasked", verify=None).name == "unasked"
 
 
