@@ -171,7 +171,7 @@ def clock(
 
 @click.command("fault", epilog=examples("svcnb emulator fault chain --times 3", "svcnb emulator fault --clear"))
 @click.argument("part", type=click.Choice(get_args(Part)), required=False)
-@click.option("--times", type=click.IntRange(1), default=1, show_default=True, help="Number of calls that fail.")
+@click.option("--times", type=click.IntRange(1), default=1, show_default=True, help="Number of affected calls.")
 @click.option("--until-cleared", is_flag=True, help="Fail every call until you run this command with --clear.")
 @click.option("--status", "code", type=int, help="HTTP status of the response. The default depends on PART.")
 @click.option("--delay", metavar="SPAN", help="Delay of each call, for example 2s.")

@@ -229,7 +229,7 @@ def restore(learner: str, label: str, folder: Path) -> None:
 @click.option(
     "--times",
     type=int,
-    help="Number of calls that fail. Default: all calls, until you run `svcnb workshop fault-clear`.",
+    help="Number of affected calls. Default: all calls, until you run `svcnb workshop fault-clear`.",
 )
 @click.option("--delay", type=float, help="Delay of each call, in seconds.")
 @_folder

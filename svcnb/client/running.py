@@ -13,6 +13,7 @@ from svcnb.client.action_failure import action_error
 from svcnb.client.calls import Answer, Call, Flow, Notice, ask, later, now, pause
 from svcnb.client.config import Config
 from svcnb.client.errors import (
+    EXPIRED_HINT,
     ActionError,
     Explicable,
     Forbidden,
@@ -130,7 +131,8 @@ def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[_
         except SvcnbError as error:
             here, _ = yield from now()
             passed = here - begun
-            if not isinstance(error, Unauthorized | Forbidden) or until_effective is None or passed >= until_effective:
+            can_become_effective = isinstance(error, Unauthorized | Forbidden) and error.hint != EXPIRED_HINT
+            if not can_become_effective or until_effective is None or passed >= until_effective:
                 return _Attempt(None, _final(error, cid, until_effective), started_at, here - tried)
         else:
             return _Attempt(result, None, started_at, result.elapsed)

@@ -26,15 +26,7 @@ _PLATFORM: Final = (
     "--only-binary=:all:",
 )
 _TIMEOUT_S: Final = 900
-_RUN: Final = """
-const [folder, address, ...programs] = Deno.args;
-
-const { loadPyodide } = await import(`${address}/pyodide.mjs`);
-const python = await loadPyodide({ indexURL: folder, env: { PYTHONHASHSEED: "0" } });
-python.runPython("import sys; before = set(sys.modules)");
-python.mountNodeFS("/wheels", folder);
-for (const program of programs) python.runPython(program);
-"""
+_RUN: Final = Path(__file__).with_name("run_pyodide.mjs")
 _PAGE: Final = Path(__file__).parent / "page" / "pyodide.mjs"
 LOCK: Final = "pyodide-lock.json"
 """Name of Pyodide's lock file."""
@@ -205,9 +197,9 @@ def precompile(folder: Path) -> None:
 
 def _run_pyodide(folder: Path, *programs: str) -> None:
     allowed = ["--no-config", "--quiet", f"--allow-read={folder}", f"--allow-write={folder}", "--allow-env"]
-    arguments = ["-", str(folder), folder.as_uri(), *programs]
     problem = "Pyodide did not compile the wheels of the site"
-    _run([str(tools.deno()), "run", *allowed, *arguments], problem, input=_RUN, env=tools.deno_environment())
+    arguments = [str(_RUN), str(folder), folder.as_uri(), *programs]
+    _run([str(tools.deno()), "run", *allowed, *arguments], problem, env=tools.deno_environment())
 
 
 def _run(command: list[str], problem: str, **options: Any) -> None:

@@ -94,6 +94,17 @@ def test_the_statuses_that_occur_are_described(description):
     assert "503" in paths["/health"]["get"]["responses"]
 
 
+def test_the_description_of_each_operation_contains_one_price(description):
+    texts = {
+        path.rpartition("/v1/")[2]: operation["description"]
+        for path, methods in description["paths"].items()
+        for operation in methods.values()
+    }
+    assert "Costs $0.01, charged only on success." in texts["add_group"]
+    assert "$0.01 per whole second" in texts["svc_action"]
+    assert [path for path, text in texts.items() if len(re.findall("(?i)costs? [$]", text)) > 1] == []
+
+
 def test_every_reference_inside_the_description_has_a_target(description):
     for name in set(re.findall(r'"#/components/([^"]+)"', str(description).replace("'", '"'))):
         part, _, entry = name.partition("/")

@@ -124,6 +124,12 @@ def test_all_attempts_of_one_run_have_the_same_correlation_id(scripted) -> None:
     assert second != first
 
 
+def test_until_effective_does_not_repeat_a_run_of_an_expired_key(scripted) -> None:
+    answers = [httpx.Response(403, json="the API key has expired, so the key is not authorized to execute action Qm")]
+    with pytest.raises(errors.Forbidden, match="has expired"):
+        scripted(lambda _request: answers.pop()).run(SOURCE, until_effective=30)
+
+
 @pytest.mark.parametrize("status", [400, 402, 404, 422, 500])
 def test_waiting_ends_immediately_for_an_error_that_waiting_cannot_fix(scripted, status: int) -> None:
     answer = refusing(403, status, 403, 403)

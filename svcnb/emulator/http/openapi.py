@@ -115,7 +115,8 @@ class _Schemas:
 
 def _operation(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
     text = inspect.getdoc(row.handler) or ""
-    price = [f"Costs ${row.price_cents / 100:.2f}, charged only on success."] if row.price_cents else []
+    is_fixed = row.price_cents and " costs $" not in text  # the texts of other endpoints describe their prices
+    price = [f"Costs ${row.price_cents / 100:.2f}, charged only on success."] if is_fixed else []
     operation: dict[str, Any] = {
         "operationId": _operation_id(row),
         "summary": row.summary,
