@@ -46,18 +46,18 @@ def test_the_notebook_shows_all_required_parts_of_a_recipe(name: str, made: Modu
     action = (recipe(name).folder / "action.js").read_text("utf-8").rstrip("\n")
     assert [source.partition("\n")[2] for kind, source in kinds if source.startswith("%%action template ")] == [action]
     for wanted in (
-        "](images/", "## What you trust", "## The attack on a careless version", "## Attacks that fail", "## Cost",
+        "](images/", "## Trust assumptions", "## Attack on a vulnerable version", "## Threat model", "## Cost",
         "## Go live",
     ):  # fmt: skip
         assert wanted in text
     printed = made.printed(recipe(name))
-    assert "careless: " in printed
+    assert "vulnerable: " in printed
     assert "this recipe: " in printed
     assert made._COST_LINE.search(printed)
     if list(recipe(name).folder.glob("*.sol")):
         assert len(made._GAS_LINE.findall(printed)) >= 3
         assert "```solidity" in text
-    table = made.sections(text)["Attacks that fail"]
+    table = made.sections(text)["Threat model"]
     assert len([line for line in table.splitlines() if line.startswith("| ")]) >= 6
 
 

@@ -228,9 +228,9 @@ def test_a_payment_expires(world: World, svc_emulator: Any) -> None:
 
 
 def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("if (!POLICY.recipients", "if (0 && !POLICY.recipients"))
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("if (!POLICY.recipients", "if (0 && !POLICY.recipients"))
     with reverts("NotTheSigner(address)"):
-        world.pay(world.sign(world.derive(careless), to=OTHER))
+        world.pay(world.sign(world.derive(vulnerable), to=OTHER))
 
 
 def test_only_the_owner_can_withdraw(world: World) -> None:

@@ -128,9 +128,9 @@ def test_another_action_cannot_decrypt_the_key(world: World) -> None:
 
 
 def test_one_changed_byte_of_the_template_is_not_permitted(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("{ city, degrees }", "{ city, degrees, key }"))
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("{ city, degrees }", "{ city, degrees, key }"))
     with pytest.raises(svcnb.Forbidden):
-        world.ask(world.derive(FIRST, careless))
+        world.ask(world.derive(FIRST, vulnerable))
 
 
 @pytest.mark.parametrize("changed", ["", "00", "zz" * 40, "00" * 60])

@@ -254,8 +254,8 @@ def test_settings_that_weaken_the_count_are_refused(world: World) -> None:
 
 
 def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("[...new Set(signers)]", "signers"))
-    action = careless.derive(world.config, name="APPROVALS")
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("[...new Set(signers)]", "signers"))
+    action = vulnerable.derive(world.config, name="APPROVALS")
     call = world.call()
     (one,) = world.approve(call, world.approvers[0])
     signed = world.run(call, [one, one], action)

@@ -186,9 +186,9 @@ def test_an_invalid_address_is_refused(world: World) -> None:
 
 
 def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("if (agreed.balance <", "if (0 && agreed.balance <"))
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("if (agreed.balance <", "if (0 && agreed.balance <"))
     with reverts("NotTheSigner(address)"):
-        world.join(world.admit(world.derive(careless), holder=world.stranger))
+        world.join(world.admit(world.derive(vulnerable), holder=world.stranger))
 
 
 # --- the club -------------------------------------------------------------------------------------------------------

@@ -198,9 +198,9 @@ def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
 
 
 def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("< confirmations)", "< 0)"))
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("< confirmations)", "< 0)"))
     with reverts("NotTheSigner(address)"):
-        world.mint(world.sign(world.derive(careless), **world.deposit(confirmed=0)))
+        world.mint(world.sign(world.derive(vulnerable), **world.deposit(confirmed=0)))
 
 
 def test_only_the_owner_can_choose_the_action(world: World) -> None:

@@ -140,8 +140,8 @@ def test_parameters_have_no_effect(world: World) -> None:
 
 
 def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("needed}", "needed }").replace("10000n", "1n"))
-    signed = world.sign(careless.derive(world.config, name="ORACLE"))
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("needed}", "needed }").replace("10000n", "1n"))
+    signed = world.sign(vulnerable.derive(world.config, name="ORACLE"))
     assert signed["signer"] != world.contract.functions.oracle().call()
     with pytest.raises(ContractCustomError):
         world.submit(signed)

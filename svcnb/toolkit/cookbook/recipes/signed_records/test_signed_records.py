@@ -365,11 +365,11 @@ def test_refunds_beyond_the_sales_are_refused(world: World) -> None:
 
 
 def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("if (!heads.includes(previous))", "if (false)"))
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("if (!heads.includes(previous))", "if (false)"))
     world.sell("order-3", 500)
     with reverts("NotTheSigner(address)"):
-        world.update(world.total(world.derive(careless)))
-    issuer = careless.derive(world.addresses, name="RECORDS")
+        world.update(world.total(world.derive(vulnerable)))
+    issuer = vulnerable.derive(world.addresses, name="RECORDS")
     with pytest.raises(svcnb.ActionError, match="The issuer did not sign"):
         world.total(world.derive(issuer=issuer.cid))
 

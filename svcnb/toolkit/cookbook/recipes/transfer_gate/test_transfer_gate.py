@@ -192,8 +192,8 @@ def test_malformed_addresses_are_refused(world: World) -> None:
 
 
 def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("if (!permitted) throw", "if (0) throw"))
-    permitted = world.permit(careless.derive(world.config, name="GATE"), to=Account.create().address)
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("if (!permitted) throw", "if (0) throw"))
+    permitted = world.permit(vulnerable.derive(world.config, name="GATE"), to=Account.create().address)
     with pytest.raises(ContractCustomError):
         world.move(permitted)
 

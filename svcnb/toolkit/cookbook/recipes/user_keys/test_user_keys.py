@@ -396,8 +396,8 @@ def test_a_payment_is_not_a_migration(world: World) -> None:
 
 
 def test_one_changed_byte_of_the_template_results_in_another_key(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("if (nonce !== digest)", "if (false)"))
-    action = action_of("kim", world.settings, careless)
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("if (nonce !== digest)", "if (false)"))
+    action = action_of("kim", world.settings, vulnerable)
     assert key_of(world.svc, action).address != world.account
     signed = world.sign(world.order(to=OTHER), action, approved="0x")
     with reverts("NotTheSigner(address)"):

@@ -195,8 +195,8 @@ def test_a_voucher_expires(world: World, svc_emulator: Any) -> None:
 
 
 def test_one_changed_byte_of_the_template_results_in_another_signer(world: World) -> None:
-    careless = svcnb.Action(TEMPLATE.source.replace("if (!right)", "if (0)"))
-    voucher = world.sign(world.derive(careless), params=world.params(body(), secret="guessed"))  # noqa: S106
+    vulnerable = svcnb.Action(TEMPLATE.source.replace("if (!right)", "if (0)"))
+    voucher = world.sign(world.derive(vulnerable), params=world.params(body(), secret="guessed"))  # noqa: S106
     with reverts("NotTheSigner(address)"):
         world.redeem(voucher)
 
