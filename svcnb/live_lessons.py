@@ -202,7 +202,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
 
 
 def end() -> None:
-    """Disables the skipping of cells, for a lesson that uses an emulator."""
+    """Runs all cells from now on, because the lesson uses an emulator."""
     if (shell := ipython_shell()) is not None:
         shell.ast_transformers[:] = [each for each in shell.ast_transformers if not isinstance(each, Skipper)]
 

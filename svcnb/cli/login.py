@@ -51,7 +51,7 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
     path = config_file()
     if path is None:
         raise click.UsageError(
-            "there is no home folder for the configuration file: set SVCNB_CONFIG to the path of the file"
+            "the home folder for the configuration file does not exist: set SVCNB_CONFIG to the path of the file"
         )
     if profile is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", profile):
         raise click.BadParameter(

@@ -312,7 +312,7 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
     if profile not in profiles:
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(
-            f"there is no profile {profile!r} in {path or 'the configuration file'}; available profiles: {known}",
+            f"profile {profile!r} not found in {path or 'the configuration file'} (available profiles: {known})",
             hint=f"Run: svcnb login --profile {profile}",
         )
     return profile, dict(profiles[profile])

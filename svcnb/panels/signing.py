@@ -101,7 +101,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
             signer = LocalSigner.from_key(key) if key else self._signer
         if signer is None:
             raise SigningError(
-                "there is no signing key",
+                "the signing key is missing",
                 hint="Enter a private key, or pass a signer: "
                 "svcnb.panels.SigningPanel(svc, signer=svcnb.LocalSigner.from_key(...)).",
             )

@@ -249,7 +249,7 @@ def _settings(kind: str, told: dict[str, Any]) -> dict[str, Any]:
             with field("start_block"):
                 if block is not None and not block.isdecimal():
                     raise InvalidArgument(
-                        f"invalid block {block!r}", hint="Enter the number of a block, or leave it empty."
+                        f"invalid block {block!r}", hint="Enter a block number, or leave the field empty."
                     )
             with field("event_signature"):
                 return trigger_configs.chain_config(chain, contract, event, None, None if block is None else int(block))

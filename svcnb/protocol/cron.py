@@ -128,7 +128,7 @@ class Cron:
 
 
 def _interval_s(parsed: CronSim) -> int:
-    """Returns the minimum number of seconds between two ticks, at most 60.
+    """Returns the minimum number of seconds between two scheduled times, capped at 60.
 
     A check of only the next ticks depends on the current day, and misses shorter intervals later. Therefore, this
     function checks the fields themselves. It treats 23:59 and 00:00 as consecutive minutes, even if the day fields

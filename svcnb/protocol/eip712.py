@@ -108,7 +108,8 @@ def _word(kind: str, value: Any, name: str) -> bytes:
         data = _bytes(value, name)
         if len(data) != int(found[1]):
             raise MalformedValue(
-                f"the field {name} has {len(data)} bytes, but its type is {kind}", hint=f"Pass {found[1]} bytes."
+                f"the field {name} has {len(data)} bytes, but the type {kind} requires {found[1]}",
+                hint=f"Pass {found[1]} bytes.",
             )
         return data.ljust(_WORD, b"\0")
     raise MalformedValue(

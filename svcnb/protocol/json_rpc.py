@@ -73,7 +73,7 @@ class RpcError(Exception):
 
     @property
     def revert_data(self) -> bytes:
-        """Bytes of the reason for a revert, or empty bytes."""
+        """Revert data, or empty bytes."""
         # Depending on the node, the reason is in `data` or one level deeper.
         found = self.data.get("data", self.data.get("result")) if isinstance(self.data, dict) else self.data
         try:

@@ -44,7 +44,7 @@ def check_settings(reads: str, environment: Mapping[str, str]) -> None:
             )
         return
     if load(environment=environment).api_key is None:
-        raise ConfigError("this report requires a key of the account, but the API key is not set", hint=_KEY_HINT)
+        raise ConfigError("this report requires an API key, but no API key is set", hint=_KEY_HINT)
 
 
 def _triggers_url(environment: Mapping[str, str]) -> str | None:
@@ -71,7 +71,7 @@ def service(*, record: History | None = None) -> Client:
 
     client = Client(history=False if record is None else record.path)
     if client.config.api_key is None:
-        raise ConfigError("this report requires a key of the account, but the API key is not set", hint=_KEY_HINT)
+        raise ConfigError("this report requires an API key, but no API key is set", hint=_KEY_HINT)
     return client
 
 

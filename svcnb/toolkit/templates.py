@@ -125,11 +125,12 @@ class Templates(Checked):
             TemplateChanged: The release with this name and version contains different bytes.
             InvalidArgument: The name or version is invalid, or the file is not readable.
         """
-        if not name or not version or "@" in name + version:
-            raise InvalidArgument(
-                f"invalid template name {name!r} or version {version!r}: expected non-empty strings without @",
-                hint='Pass, for example, the name "transfer" and the version "1".',
-            )
+        for what, given in (("name", name), ("version", version)):
+            if not given or "@" in given:
+                raise InvalidArgument(
+                    f"invalid template {what} {given!r}: expected a non-empty string without @",
+                    hint='Pass, for example, the name "transfer" and the version "1".',
+                )
         key = f"{name}@{version}"
         action = self._source(str(file), name)
         known = self._content.templates.get(key)

@@ -202,9 +202,7 @@ class Workshop(Checked):
             InvalidArgument: The exercise does not exist.
         """
         if exercise not in EXERCISES:
-            raise InvalidArgument(
-                f"there is no exercise with the name {exercise[:80]!r}", hint="Use a name from svcnb.exercises."
-            )
+            raise InvalidArgument(f"exercise {exercise[:80]!r} not found", hint="Use a name from svcnb.exercises.")
         with self.roster.lock:
             learner = self.learner(name)
             before = learner.progress.get(exercise, Progress())

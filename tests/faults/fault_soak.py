@@ -1,4 +1,4 @@
-"""Half an hour of mixed load. Memory and handles stay constant, no process remains, and only expected errors occur.
+"""Soak test of half an hour. Memory and handles stay constant, no process remains, and only expected errors occur.
 
 Run ``pytest tests/faults -o python_files=fault_soak.py -s``. ``SVC_SOAK_MINUTES`` sets the duration.
 """

@@ -141,7 +141,7 @@ class Trace(Model):
         return f"Trace({self.engine!r}, {', '.join(labels)}{f', and {more} more' if more else ''})"
 
     def _repr_html_(self) -> str:
-        """Returns a table with one row per event: the time, a bar for the action's wait, and the isolate's memory."""
+        """Returns a table with one row per event: its time, a bar for its duration, and the isolate's memory."""
         whole = max(self.elapsed_ms, 0.001)
         rows = "".join(_row(event, whole) for event in self.events[:_SHOWN])
         more = len(self.events) - _SHOWN + self.dropped

@@ -180,7 +180,7 @@ class CronPreview(Model):
     """Preview of a schedule."""
 
     cron: str
-    """The cron expression."""
+    """Schedule in cron syntax, for example ``0 9 * * 1``."""
 
     sentence: str
     """Description of the schedule in English."""

@@ -165,7 +165,7 @@ def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
             raise _unfit(where, value, kind, "a list")
         if length and len(value) != int(length):
             raise MalformedValue(
-                f"{where} has {len(value)} items, but its type is {kind}", hint=f"Pass {length} items."
+                f"{where} has {len(value)} items, but the type {kind} requires {length}", hint=f"Pass {length} items."
             )
         return [_value(inner, item, f"{where}[{at}]", types, depth + 1) for at, item in enumerate(value)]
     return _atom(kind, value, where)
@@ -204,7 +204,8 @@ def _atom(kind: str, value: Any, where: str) -> Any:
         data = _bytes(kind, value, where)
         if len(data) != int(found[1]):
             raise MalformedValue(
-                f"{where} has {len(data)} bytes, but its type is {kind}", hint=f"Pass {found[1]} bytes."
+                f"{where} has {len(data)} bytes, but the type {kind} requires {found[1]}",
+                hint=f"Pass {found[1]} bytes.",
             )
         return data
     if found := _INTEGER.match(kind):

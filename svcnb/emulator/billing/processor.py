@@ -208,7 +208,7 @@ class Processor:
 
         def change(intent: Intent) -> Intent:
             if intent.status not in PAYABLE:
-                raise _wrong_status(intent, "the payment cannot be paid")
+                raise _wrong_status(intent, "the payment cannot be confirmed")
             return intent.attempt(end, method=how, now=now, delay_s=_delay(delay_s), problem=why)
 
         return await self._change(intent_id, change, client_secret)

@@ -335,7 +335,7 @@ class Chain:
         """
         content = await self._store.run_long(lambda connection: journal.read_snapshot(connection, name))
         if content is None:
-            raise LookupError(f"there is no chain snapshot {name!r}: save one with this name first")
+            raise LookupError(f"chain snapshot {name!r} not found: save a snapshot with this name first")
         await self.import_snapshot(content)
 
     # --- events -----------------------------------------------------------------------------------------------------

@@ -168,13 +168,13 @@ class ControlPlane:
         return await self._saved.names()
 
     async def take_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Saves a snapshot of the database, the chain, the clock and the random streams."""
+        """Saves a snapshot of the database, the chain, the clock and the random number generators."""
         name = _snapshot_name(call)
         await self._saved.take(name)
         return _DONE | {"name": name}
 
     async def restore_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Replaces the database, the chain, the clock and the random streams with those of a snapshot."""
+        """Replaces the database, the chain, the clock and the random number generators with those of a snapshot."""
         name = _snapshot_name(call)
         try:
             found = await self._saved.restore(name)

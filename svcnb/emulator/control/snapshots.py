@@ -1,4 +1,4 @@
-"""Named snapshots of the database, the chain, the clock and the random streams."""
+"""Named snapshots of the database, the chain, the clock and the random number generators."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Snapshots:
         store: The database.
         chain: The chain, which saves its own state.
         clock: The emulator's clock.
-        randomness: The emulator's random streams.
+        randomness: The emulator's random number generators.
         quiesce: Lock that delays requests during a replacement of the state.
         runs: The record of executions, which a snapshot writes before it reads the state.
         on_exchange: Coroutine function to call after a replacement of the state, to clear caches.

@@ -284,7 +284,7 @@ STOPPING: Final = StructuredError(
     "the data changed.",
     headers={"Retry-After": "1"},
 )
-"""Error for a request that the stop of the service interrupts."""
+"""Error for a request that is interrupted because the service is shutting down."""
 
 _LOOKED_AT: Final = frozenset(
     {

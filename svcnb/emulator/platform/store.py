@@ -79,7 +79,7 @@ class Store:
             self._address = Address(url)
             if self._address.kind not in {SQLITE, POSTGRESQL}:
                 raise StateUnusable(
-                    f"the database type {self._address.kind} is not supported: use a URL of sqlite or postgresql"
+                    f"the database type {self._address.kind} is not supported: use a URL that starts with sqlite:// or postgresql://"
                 )
             self._connection = self._opened()
         except ValueError as error:

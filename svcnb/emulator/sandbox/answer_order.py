@@ -93,7 +93,7 @@ class AnswerOrder:
         self._repeats = True
 
     def give_up(self) -> None:
-        """Abandons the order, and no longer delays results."""
+        """Stops sorting the results, so that later results are available immediately."""
         self._is_given_up = True
         self._log.clear()
         self._happened.clear()

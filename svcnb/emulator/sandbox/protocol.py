@@ -127,7 +127,7 @@ class Host(Protocol):
         ...
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """Returns the address of any action, in lowercase with the prefix 0x."""
+        """Returns the address of an action's key, in lowercase with the prefix 0x."""
         ...
 
     async def encrypt(self, pkp_id: str, message: str) -> str:

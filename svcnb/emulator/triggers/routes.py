@@ -117,7 +117,7 @@ async def listed(ask: Ask) -> Response:
 
 
 async def one(ask: Ask) -> Response:
-    """Returns one trigger."""
+    """Returns a trigger by its id, or 404."""
     return await _shown_trigger(ask, await _own_trigger(ask))
 
 
@@ -205,7 +205,7 @@ async def revoke(ask: Ask) -> Response:
 
 
 async def revoke_all(ask: Ask) -> Response:
-    """Revokes all tokens of the caller's user."""
+    """Revokes all tokens of the user who makes the request."""
     await ask.triggers.identity.revoke(await ask.user(), None)
     return Response(status_code=204)
 

@@ -67,7 +67,7 @@ class ActionSpec(_Spec):
     """CID of an action whose source is not in this description."""
 
     action: Action | None = None
-    """Action object, for descriptions in Python."""
+    """Action of a description that is written in Python instead of TOML."""
 
     constant: Any = None
     """Constant of a derived action. The plan appends the constant to the source, which is then the template."""

@@ -128,7 +128,7 @@ async def test_a_paid_or_processing_payment_cannot_be_paid_or_cancelled(processo
 async def test_a_canceled_payment_stays_canceled(processor):
     intent = await processor.create_intent(ANNA, 500)
     assert (await processor.cancel(intent.id, intent.client_secret)).status == "canceled"
-    with pytest.raises(ProcessorRefusal, match="is canceled, so the payment cannot be paid"):
+    with pytest.raises(ProcessorRefusal, match="is canceled, so the payment cannot be confirmed"):
         await confirm(processor, intent)
     with pytest.raises(ProcessorRefusal, match="so the outcome of the payment cannot be changed"):
         await processor.set_outcome(intent.id, "succeeded")
