@@ -129,9 +129,8 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
 
         Raises:
             InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
-            ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record contains
-                the key. ``NotResolved`` means that the service did not find the key. The record then contains the key
-                too, and a note on the error contains the call that returns the key.
+            ChainError: The contract rejected the change, the owner cannot pay the gas, or the service did not find the
+                key (``NotResolved``). The local record contains the key. A note on the error describes how to continue.
         """
         return await self._do(
             key_flows.create(
