@@ -223,7 +223,7 @@ class Service:
         return self.store.run_now(_next_boot) if resumed is None else resumed
 
     def keep_streams(self) -> None:
-        """Stores the random streams if the next start continues with them."""
+        """Stores the state of the random number generators if the next start continues with it."""
         if self._resumption is not None:
             # After the first stop, the store is closed, and the database already contains the streams.
             with suppress(StoreUnavailable):

@@ -164,7 +164,8 @@ def read_notebook(file: str | Path) -> OwnNotebook:
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise NotebookUnusable(
-            f"{path} is not a version 4 notebook", hint="Open the notebook in JupyterLab and save it."
+            f"{path} is not a valid notebook: expected notebook format 4",
+            hint="Open the notebook in JupyterLab and save it.",
         ) from None
     if language != "python":
         raise NotebookUnusable(

@@ -1,8 +1,8 @@
-"""List of all visible runs, from the local record, the record of an emulator, and the triggers service.
+"""List of all visible runs, from the local history, the runs of an emulator, and the triggers service.
 
-A run of this client on an emulator is in two records: the local one and the emulator's. The list contains one entry for
-the run, matched by its request id. A run of a trigger is also in two records, because the emulator records the run
-under its correlation id. If the client repeated a run until a grant took effect, the emulator records all attempts, and
+A run of this client on an emulator is in two sources: the local history and the emulator. The list contains one entry
+for the run, matched by its request id. A run of a trigger is also in two sources, because the emulator stores the run
+with its correlation id. If the client repeated a run until a grant took effect, the emulator records all attempts, and
 the list contains only the last attempt. A check of a new usage key is in the list only if the service charged for the
 check.
 """
@@ -85,12 +85,12 @@ class RunFeed(Checked):
 
     @property
     def history(self) -> History | None:
-        """Local record. None if recording is disabled."""
+        """Local history. None if recording is disabled."""
         return self._history
 
     @property
     def has_service_record(self) -> bool:
-        """Whether the service can have its own record of runs. Before the first `read`, the value is always true."""
+        """Whether the service can have its own list of runs. Before the first `read`, the value is always true."""
         return self._plane is not None
 
     def read(self) -> list[SeenRun]:

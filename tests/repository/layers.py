@@ -18,10 +18,10 @@ PACKAGES: list[tuple[str, set[str]]] = [
     ("user interface", {"magics", "panels", "reports", "testing", "workshop"}),
     ("features", {"lite", "toolkit"}),
     ("lessons", {"lessons"}),
-    ("start", {"launch", "live_lessons"}),
-    ("service and its control", {"charts", "control", "emulator"}),
+    ("launcher", {"launch", "live_lessons"}),
+    ("emulator and control plane", {"charts", "control", "emulator"}),
     ("client", {"client", "page_storage"}),
-    ("connection", {"control_tokens", "in_process"}),
+    ("transport", {"control_tokens", "in_process"}),
     ("rules and formats", {"checked", "migrations", "protocol", "tools"}),
     ("errors", {"errors"}),
     (

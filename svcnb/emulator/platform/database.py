@@ -44,7 +44,7 @@ class ConstraintBroken(DatabaseError):
     """Error for a row that violates a constraint of its table. The cause is a defect in the code."""
 
 
-class AddressUnusable(ValueError):
+class InvalidDatabaseUrl(ValueError):
     """Error for an unparseable database URL. The message does not repeat the URL, because it can contain a password."""
 
 

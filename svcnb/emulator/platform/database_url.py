@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from svcnb.emulator.platform.database import POSTGRESQL, SQLITE, AddressUnusable, Connection, SqliteConnection
+from svcnb.emulator.platform.database import POSTGRESQL, SQLITE, Connection, InvalidDatabaseUrl, SqliteConnection
 
 
 class Address:
@@ -14,7 +14,7 @@ class Address:
         url: ``sqlite:////absolute/path.db``, ``postgresql://user:password@host/name``, or None for SQLite in memory.
 
     Raises:
-        AddressUnusable: The URL cannot be parsed.
+        InvalidDatabaseUrl: The URL cannot be parsed.
 
     Attributes:
         kind: `SQLITE`, `POSTGRESQL`, or another scheme of the URL.
@@ -29,14 +29,14 @@ class Address:
         head, found, rest = url.partition("://")
         self.kind = head.partition("+")[0]  # other tools append the name of the driver to the scheme
         if not found or not self.kind:
-            raise AddressUnusable(
+            raise InvalidDatabaseUrl(
                 "the database URL cannot be parsed: use sqlite:////absolute/path.db, or "
                 "postgresql://USER:PASSWORD@HOST/NAME"
             )
         self._url = f"{self.kind}://{rest}"
         if self.kind == SQLITE and rest.strip("/"):
             if not rest.startswith("/"):
-                raise AddressUnusable(
+                raise InvalidDatabaseUrl(
                     "the database URL has only two slashes before the path: use sqlite:////absolute/path.db, or "
                     "sqlite:///relative/path.db"
                 )
@@ -49,7 +49,7 @@ class Address:
 
         Raises:
             DatabaseError: The database cannot be opened.
-            AddressUnusable: The URL is invalid.
+            InvalidDatabaseUrl: The URL is invalid.
             DriverMissing: The driver is not installed.
         """
         if self.kind == SQLITE:
@@ -74,7 +74,7 @@ def _check_port(url: str) -> None:
     except ValueError:
         # Omit the message of the error, because it repeats the port. If a password contains a slash, the parser reads
         # its beginning as the port.
-        raise AddressUnusable(
+        raise InvalidDatabaseUrl(
             "the port in the database URL is not a number from 0 to 65535. Correct the port, and percent-encode "
             "special characters in the password, for example %2F for a slash"
         ) from None

@@ -2,8 +2,8 @@
 
 A workshop runs the emulators of many learners. With ``idle_stop_s``, an emulator stops after that number of seconds
 without a request. The parent process keeps the listening socket open, and starts the emulator again for the next
-request. Clients do not notice the stop, because the emulator also stores the time, the random streams and the control
-token.
+request. Clients do not notice the stop, because the emulator also stores the time, the control token and the
+state of the random number generators.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ async def stop_when_idle(
 
 
 class Resumption:
-    """Stored control token, time and random streams, which the next start uses.
+    """Stored control token, time and state of the random number generators, which the next start uses.
 
     The class stores the time at each change, so that the time is not lost if the process is killed. The class stores
-    the random streams at a regular stop, and only the next start uses the stored streams. After a crash, the position
-    of the streams is unknown, so the next start uses new streams.
+    the state of the random number generators at a regular stop, and only the next start uses the stored state. After a
+    crash, the state is unknown, so the next start uses new generators.
 
     Args:
         store: The database of the stored state.
@@ -63,11 +63,11 @@ class Resumption:
 
     @property
     def boot(self) -> int | None:
-        """Number of the emulator start that created the stored random streams, or None if no streams are stored."""
+        """Number of the emulator start that created the stored random number generators, or None without a state."""
         return None if self._streams is None else int(self._streams["boot"])
 
     def resume(self, clock: Clock, randomness: Randomness) -> None:
-        """Restores the time and the random streams. Stores all later changes of the time."""
+        """Restores the time and the random number generators. Stores all later changes of the time."""
         if self._clock is not None and self._clock["setting"] == self._setting:
             clock.restore(self._clock["state"])
         if self._streams is not None:
@@ -75,11 +75,11 @@ class Resumption:
         clock.on_change(lambda: self._save_clock(clock))
 
     def keep(self, randomness: Randomness, boot: int) -> None:
-        """Stores the random streams at a regular stop.
+        """Stores the state of the random number generators at a regular stop.
 
         Args:
-            randomness: The streams.
-            boot: Number of the start to which the streams belong.
+            randomness: The random number generators.
+            boot: Number of the start to which the generators belong.
         """
         kept = json.dumps({"boot": boot, "drawn": randomness.state()})
         self._store.run_now(lambda connection: set_meta(connection, _RANDOMNESS, kept))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.platform.database import (
     POSTGRESQL,
-    AddressUnusable,
     Connection,
     DatabaseError,
     DriverMissing,
+    InvalidDatabaseUrl,
     Row,
 )
 from svcnb.extras import install_command
@@ -41,7 +41,7 @@ class PostgresConnection(Connection):
 
     Raises:
         DatabaseError: The database does not respond, or rejects the credentials.
-        AddressUnusable: The URL is invalid.
+        InvalidDatabaseUrl: The URL is invalid.
         DriverMissing: The extra ``postgres`` is not installed.
     """
 
@@ -62,7 +62,7 @@ class PostgresConnection(Connection):
             )
         except psycopg.ProgrammingError as error:
             # Omit the error message of libpq, because it contains the URL.
-            raise AddressUnusable(
+            raise InvalidDatabaseUrl(
                 "the database URL cannot be parsed: use postgresql://USER:PASSWORD@HOST/NAME"
             ) from error
         except psycopg.Error as error:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from svcnb.emulator.platform.database import (
-    AddressUnusable,
     Connection,
     ConstraintBroken,
     DatabaseError,
+    InvalidDatabaseUrl,
     SqliteConnection,
     inserting,
 )
@@ -147,6 +147,6 @@ def test_the_path_of_a_file_begins_after_the_third_slash(url: str, path: str | N
     ],
 )
 def test_an_invalid_url_is_rejected_without_its_text(url: str) -> None:
-    with pytest.raises(AddressUnusable) as caught:
+    with pytest.raises(InvalidDatabaseUrl) as caught:
         Address(url)
     assert "hidden" not in "".join(traceback.format_exception(caught.value))
