@@ -86,10 +86,10 @@ def test_a_notebook_without_a_tagged_cell_says_how_to_tag_one(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "not a version 4 notebook"),
-        (b"[]", "not a version 4 notebook"),
-        (b'{"cells": [1]}', "not a version 4 notebook"),
-        (b"[" * 200_000, "not a version 4 notebook"),
+        (b"", "is not a valid notebook"),
+        (b"[]", "is not a valid notebook"),
+        (b'{"cells": [1]}', "is not a valid notebook"),
+        (b"[" * 200_000, "is not a valid notebook"),
         (None, "cannot be read"),
     ],
 )
