@@ -126,7 +126,7 @@ class Notice:
 class Noted:
     """Step that sends a fee, a payment or a balance to listeners of ``on_run`` with a method ``note``.
 
-    The local record of runs and the panels have this method. All other listeners do not receive the step.
+    The local history of runs and the panels have this method. All other listeners do not receive the step.
 
     Attributes:
         kind: ``fee``, ``payment`` or ``balance``.

@@ -1,4 +1,4 @@
-"""Database schema of the local record of runs, and its migrations."""
+"""Database schema of the local history of runs, and its migrations."""
 
 from __future__ import annotations
 

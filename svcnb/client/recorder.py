@@ -1,6 +1,6 @@
-"""Local record of all runs. Users can query the record for costs, failures and results.
+"""Local history of all runs. Users can query the history for costs, failures and results.
 
-The record is an SQLite file, which only its owner can read. `strip` removes secrets from a value before the recorder
+The history is an SQLite file, which only its owner can read. `strip` removes secrets from a value before the recorder
 stores it. The setting ``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. `History` of the toolkit reads
 the file.
 """

@@ -1,6 +1,6 @@
 """Flow that sends a call and parses its result, with headers, retries and errors.
 
-The flow itself performs no input or output. For the local record, the flow also detects calls that change or return an
+The flow itself performs no input or output. For the local history, the flow also detects calls that change or return an
 account's credit.
 
 Source: docs/service/http.md#lists, docs/service/billing.md#prices.

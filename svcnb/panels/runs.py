@@ -34,12 +34,12 @@ FILTERS: Final = ("action", "key", "status", "origin")
 class RunsPanel(Panel, bundle="runs"):
     """Live list of the runs of a service.
 
-    The runs come from the local record (`svcnb.toolkit.history`), the record of an emulator, and the triggers service
-    if you pass its client. The widget's state contains no data of a run.
+    The runs come from the local history (`svcnb.toolkit.history`) and, if the service is an emulator, from the
+    emulator. If you pass a client of the triggers service, the panel also shows the runs of triggers. The widget's state contains no data of a run.
 
     Args:
         client: Client of the service.
-        history: Local record. None means the record of the client.
+        history: Local history. None means the history of the client.
         triggers: Client of the triggers service, to include the runs of triggers.
 
     Attributes:
@@ -150,7 +150,7 @@ class RunsPanel(Panel, bundle="runs"):
         return drawn
 
     def _chosen(self) -> str:
-        """Returns the filters as Python code. The local record supports no other filters."""
+        """Returns the filters as Python code. The local history supports no other filters."""
         wanted = {name: self.filters[name] for name in ("action", "key")}
         if self.filters["status"] in {"success", "failed"}:
             wanted["status"] = self.filters["status"]

@@ -228,7 +228,7 @@ class Channel:
         Args:
             name: Name of the question in the panel's browser side.
             args: Arguments of the question.
-            within: Time limit in seconds, after which the panel withdraws the question. None means no limit.
+            within: Time limit in seconds, after which the panel cancels the question. None means no limit.
             shown: Time in seconds within which at least one view must show the question.
 
         Raises:

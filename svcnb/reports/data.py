@@ -130,7 +130,7 @@ def account_data(
     """Reads the runs and the spending of the account to which the key in the environment belongs.
 
     The function also reads the runs of triggers if ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set, and
-    the record of an emulator if ``SVC_CONTROL_TOKEN`` is set.
+    the runs of an emulator if ``SVC_CONTROL_TOKEN`` is set.
 
     Args:
         since: Length of the period that ends now, for example ``"7d"``.

@@ -28,7 +28,7 @@ DAY_S: Final = 86_400.0
 _TRIGGER_RUNS: Final = 1_000
 _SERVED_RUNS: Final = 1_000
 _SERVED_PAGES: Final = 20
-"""Maximum number of pages to read from an emulator's record. A page contains at most `_SERVED_RUNS` runs."""
+"""Maximum number of pages to read from an emulator's list of runs. A page contains at most `_SERVED_RUNS` runs."""
 
 _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -199,14 +199,14 @@ def read_account_data(
     triggers: Triggered | None = None,
     control_token: str | None = None,
 ) -> AccountData:
-    """Reads the data of a client's account, from the local record and from the service.
+    """Reads the data of a client's account, from the local history and from the service.
 
-    The function adds two kinds of runs to the local record: runs of triggers, and runs that an emulator recorded. All
+    The function adds two kinds of runs to the local history: runs of triggers, and runs that an emulator recorded. All
     requests are free.
 
     Args:
         client: Client of the service, with a key of the account.
-        history: Local record.
+        history: Local history.
         period: The period.
         triggers: Client of the triggers service, for its runs.
         control_token: Token of an emulator's control plane. The function sends the token only to a loopback
@@ -292,7 +292,7 @@ def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[s
 
 
 def _served(client: Client, history: History, token: str | None) -> list[str]:
-    """Adds the runs in an emulator's record to the local record.
+    """Adds the runs of an emulator to the local history.
 
     Returns:
         A sentence for the report if the record is not available. Otherwise, the list is empty.

@@ -1,6 +1,6 @@
-"""Local record of all runs, including those of triggers: the action, the result and the cost.
+"""Local history of all runs, including those of triggers: the action, the result and the cost.
 
-The client writes the record (`svcnb.client.recorder`). This module reads the record, and adds runs of other sources.
+The client writes the history (`svcnb.client.recorder`). This module reads the history, and adds runs of other sources.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Import of runs into the local record, from triggers, an emulator or other machines."""
+"""Import of runs into the local history, from triggers, an emulator or other machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compact pandas DataFrame with the measurements of many runs from the local record."""
+"""Compact pandas DataFrame with the measurements of many runs from the local history."""
 
 from __future__ import annotations
 

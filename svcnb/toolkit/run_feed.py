@@ -69,8 +69,8 @@ class RunFeed(Checked):
     """Reader of the runs of one service.
 
     Args:
-        client: Client of the service. Its control token gives access to the record of an emulator.
-        history: Local record. None means the record of the client, or no record if recording is disabled.
+        client: Client of the service. Its control token gives access to the runs of an emulator.
+        history: Local history. None means the history of the client, or no history if recording is disabled.
         triggers: Client of the triggers service. None means that the feed does not read runs of triggers.
     """
 
@@ -131,7 +131,7 @@ class RunFeed(Checked):
                 yield _of_past(past, f"local-{number}-{past.started_at.timestamp()}")
 
     def _served_rows(self) -> list[dict[str, Any]]:
-        """Returns the rows of the emulator's record, newest first."""
+        """Returns the runs of the emulator, newest first."""
         if self._plane is None:
             return []
         try:

@@ -9,11 +9,11 @@ import pytest
 
 from svcnb.toolkit.lint import lint
 from tests.emulator.sandbox.conftest import read_programs
-from tests.toolkit.test_lint import CARELESS, CLEAN, ERRORS, WARNINGS
+from tests.toolkit.test_lint import CLEAN, ERRORS, VULNERABLE, WARNINGS
 
 pytestmark = pytest.mark.browser
 
-PLAIN = [*ERRORS, *WARNINGS, *CARELESS, *CLEAN, *(program.source for program in read_programs()[::6])]
+PLAIN = [*ERRORS, *WARNINGS, *VULNERABLE, *CLEAN, *(program.source for program in read_programs()[::6])]
 # UTF-8 and JavaScript count the characters before a finding differently.
 SOURCES = [*PLAIN, *(f"const größe = '🙂'; {source}" for source in PLAIN[:80])]
 IN_PAGE = """

@@ -1,4 +1,4 @@
-"""Local record of an account: its runs, failures and costs."""
+"""Local history of an account: its runs, failures and costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import of fees, balances, and the records of other machines and of the service into the local record."""
+"""Import of fees, balances, and the records of other machines and of the service into the local history."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ FIELDS = "{ T: [{ name: 'to', type: 'address' }] }"
 ENDING = "{ T: [{ name: 'to', type: 'address' }, { name: 'deadline', type: 'uint256' }] }"
 VERIFY = "ethers.utils.verifyMessage"
 TEXT = "const text = (value) => value.join();"
-# Mistakes in careless versions of recipes. The linter finds them, and the tests do not run them.
-CARELESS = {
+# Mistakes in vulnerable versions of recipes. The linter finds them, and the tests do not run them.
+VULNERABLE = {
     f"async function main({{ rpc }}) {{ {OWN} const r = await fetch(rpc); return w.signMessage(await r.text()) }}": [
         "param_as_host"
     ],
@@ -177,9 +177,9 @@ CLEAN = [
 PARAMS = {"n": 1, "list": [1]}
 
 
-@pytest.mark.parametrize("source", CARELESS)
+@pytest.mark.parametrize("source", VULNERABLE)
 def test_typical_mistakes_in_recipes_are_found(source) -> None:
-    assert lint(source).codes == CARELESS[source]
+    assert lint(source).codes == VULNERABLE[source]
 
 
 @pytest.mark.parametrize("source", CAREFUL)
