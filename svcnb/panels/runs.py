@@ -35,7 +35,8 @@ class RunsPanel(Panel, bundle="runs"):
     """Live list of the runs of a service.
 
     The runs come from the local history (`svcnb.toolkit.history`) and, if the service is an emulator, from the
-    emulator. If you pass a client of the triggers service, the panel also shows the runs of triggers. The widget's state contains no data of a run.
+    emulator. If you pass a client of the triggers service, the panel also shows the runs of triggers. The widget's
+    state contains no data of a run.
 
     Args:
         client: Client of the service.
