@@ -154,7 +154,12 @@ def _silence(data: AccountData, rows: Listing[ActionFigures], after: str, expect
     text = f"no run for more than {after}"
     if expected is not None and not rows:
         return [
-            Alarm(kind="silence", action=expected, text=f"{text}; the record contains no run in this time", since=begin)
+            Alarm(
+                kind="silence",
+                action=expected,
+                text=f"{text}: the history does not contain a run in this time",
+                since=begin,
+            )
         ]
     return [
         Alarm(kind="silence", action=each.action, text=text, since=each.last_run)

@@ -93,14 +93,17 @@ class ActionHost:
         return "0x" + self._custody.action_secret(self._cid).hex()
 
     async def get_action_public_key(self, ipfs_id: str) -> str:
-        """Returns the compressed public key of any action.
+        """Returns the compressed public key of an action.
 
-        This operation needs no permission (docs/service/runtime.md#functions).
+        This operation does not need a permission (docs/service/runtime.md#functions).
         """
         return compressed_public_key(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """Returns the address of any action. This operation needs no permission (docs/service/runtime.md#functions)."""
+        """Returns the address of an action's key.
+
+        This operation does not need a permission (docs/service/runtime.md#functions).
+        """
         return address_of(self._custody.action_secret(_bounded(ipfs_id)))
 
     async def encrypt(self, pkp_id: str, message: str) -> str:

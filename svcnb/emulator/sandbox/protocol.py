@@ -123,7 +123,7 @@ class Host(Protocol):
         ...
 
     async def get_action_public_key(self, ipfs_id: str) -> str:
-        """Returns the compressed public key of any action as ``0x`` and 66 hex digits."""
+        """Returns the compressed public key of an action as ``0x`` and 66 hex digits."""
         ...
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:

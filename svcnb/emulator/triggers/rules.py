@@ -111,7 +111,7 @@ def chain_event(config: dict[str, Any]) -> ChainEventConfig:
         Refused: ``invalid_chain_event_config``.
     """
     if unknown := sorted(config.keys() - set(_FIELDS)):
-        raise _invalid(f"unknown field {unknown[0][:_SHOWN_CHARS]!r}; the allowed fields are {', '.join(_FIELDS)}")
+        raise _invalid(f"unknown field {unknown[0][:_SHOWN_CHARS]!r}: the allowed fields are {', '.join(_FIELDS)}")
     chain = config.get("chain")
     if not isinstance(chain, str) or chain.lower() not in CHAIN_IDS:
         raise _invalid(f"chain must be one of {', '.join(get_args(ChainName))}, not {told(chain)}")

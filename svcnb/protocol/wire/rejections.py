@@ -72,7 +72,7 @@ def at_most(limit: int, what: str, instead: str) -> BeforeValidator:
     def check(entries: object) -> object:
         # Check the length before the entries, because errors for 100,000 entries take a second and 250 MB.
         if isinstance(entries, list) and len(entries) > limit:
-            raise unusable(f"the list has {len(entries)} {what}; at most {limit} are allowed in one call: {instead}")
+            raise unusable(f"the list has {len(entries)} {what}, but the maximum in one call is {limit}: {instead}")
         return entries
 
     return BeforeValidator(check)
