@@ -113,7 +113,7 @@ class Gateway:
                 if left > 0:
                     return answer
                 number = request.get("id") if isinstance(request, dict) else None
-                problem = f"response too large: the batch exceeds {MAX_RPC_RESPONSE_BYTES} bytes; send smaller batches"
+                problem = f"response too large: the batch exceeds {MAX_RPC_RESPONSE_BYTES} bytes. Send smaller batches"
                 return _failure(number, RpcError(RESPONSE_TOO_LARGE, problem))
 
         return await asyncio.gather(*map(one, body))
