@@ -122,7 +122,7 @@ def collect(folder: Path, before: set[str]) -> None:
         folder: Folder with the archives. Its packages are unpacked, and this interpreter has imported the modules.
         before: Names of the modules that Python imports before it can read `AT_START`.
     """
-    library = _files(folder / _LIBRARY)
+    library = _read(folder / _LIBRARY)
     unpacked = _read_start(folder)
     modules: dict[str, tuple[str, bytes]] = {}
     for name in sorted(sys.modules.keys() - before):
@@ -158,8 +158,12 @@ def _write_start(folder: Path, files: dict[str, bytes], modules: dict[str, tuple
 
 
 def _files(archive: Path) -> dict[str, bytes]:
+    return {file: content for file, content in _read(archive).items() if _is_needed(file)}
+
+
+def _read(archive: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(archive) as content:
-        return {file: content.read(file) for file in content.namelist() if _is_needed(file)}
+        return {file: content.read(file) for file in content.namelist()}
 
 
 def _is_needed(file: str) -> bool:

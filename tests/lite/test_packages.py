@@ -180,7 +180,7 @@ def test_the_modules_of_the_start_are_stored_once_as_bytecode(wheel, tmp_path):
     pure = _wheel(site, "pure-1.0-py3-none-any.whl")
     sourced = _wheel(site, "anyio-1.0-py3-none-any.whl")
     with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
-        for name in ("early.py", "late.py", "unused.py"):
+        for name in ("early.py", "late.py", "unused.py", "pygments/lexers/python.py"):
             content.writestr(name, f"print({name!r})")
     (site / "pyodide-lock.json").write_text(json.dumps(locked({"packages": {}}, [own, pure, sourced])), "utf-8")
     precompile(site)
@@ -202,7 +202,8 @@ collect(Path({str(site)!r}), {{"early"}})
     assert modules["pure"][0] == "/lib/python314.zip/pure/__init__.pyc"
     assert modules["svcnb.files"] == ("/lib/python3.14/site-packages/svcnb/files.py", stored[16:])
     assert marshal.loads(modules["late"][1]).co_consts[0] == "late.py"  # noqa: S302 - our own bytecode
-    assert _names(site / "python_stdlib.zip") == {"anyio/__init__.py", "anyio/__init__.pyc", "early.pyc", "unused.pyc"}
+    in_library = {"anyio/__init__.py", "anyio/__init__.pyc", "early.pyc", "unused.pyc", "pygments/lexers/python.pyc"}
+    assert _names(site / "python_stdlib.zip") == in_library
     assert files.keys() - kept.keys() == {cache_from_source(f"svcnb/{each}.py") for each in _files_of(modules)}
 
 
