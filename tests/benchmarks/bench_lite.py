@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -121,15 +122,31 @@ def test_the_first_signature_cold_and_warm(profile: Callable[..., Any], site: st
     assert statistics.median(cold) > statistics.median(warm)
 
 
-def test_the_bytes_of_the_first_lesson(profile: Callable[..., Any], site: str) -> None:
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Sizes of the files that the server of the site sends, in bytes."""
+    sizes: list[int] = []
+    copy = SimpleHTTPRequestHandler.copyfile
+
+    def counted(self: Any, source: Any, target: Any) -> None:
+        sizes.append(os.fstat(source.fileno()).st_size)
+        copy(self, source, target)
+
+    monkeypatch.setattr(SimpleHTTPRequestHandler, "copyfile", counted)
+    return sizes
+
+
+def test_the_bytes_of_the_first_lesson(profile: Callable[..., Any], site: str, sent: list[int]) -> None:
     transferred = []
     for number in range(ROUNDS):
         context = profile(f"profile{number}")
+        sent.clear()
         page = Lab(context, site, "01-quickstart")
         page.run_all()
-        transferred.append(page.tab.evaluate(SIZES) / 1e6)
+        page.tab.wait_for_function("() => document.documentElement.dataset.offline === 'ready'")
+        transferred.append(sum(sent) / 1e6)
         context.close()
-    told("transferred for lesson 1, resources that the page reports", transferred, 45, "MB")
+    told("transferred for lesson 1, files that the server sends", transferred, 45, "MB")
 
 
 def test_the_memory_of_the_first_lesson(tmp_path: Path, site: str) -> None:
@@ -196,15 +213,6 @@ def _until(holds: Callable[[], object], timeout_s: float = 240.0) -> None:
     while not holds():
         assert time.monotonic() < end, "the page did not finish"
         time.sleep(0.2)
-
-
-SIZES = """async () => {
-  // Workers report their own; a service worker counts what it fetched.
-  const cache = await caches.open((await caches.keys()).find((name) => name.startsWith("svcnb-")));
-  let total = 0;
-  for (const request of await cache.keys()) total += (await (await cache.match(request)).arrayBuffer()).byteLength;
-  return total;
-}"""
 
 
 def _memory_mb(mark: str) -> float:
