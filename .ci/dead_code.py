@@ -42,7 +42,7 @@ _CALLERS: Final = {
     "papermill": "execute_managed_notebook",
     "JupyterHub": "env_keep notebook_dir",
     "a web worker": "onerror onmessage",
-    "the browser side of panels": "_css owner_address",
+    "the browser side of panels": "_css",
     "web3": "default_account",
     "pydantic": "model_config",
     "pytest": "pytest_addoption",

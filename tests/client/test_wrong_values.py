@@ -104,6 +104,7 @@ def test_constructors_raise_our_errors_alone() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Action.stamp_in is deprecated:DeprecationWarning")
 def test_methods_of_values_and_signers_raise_our_errors_alone(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     signer = svcnb.LocalSigner.from_key("0x" + "11" * 32)

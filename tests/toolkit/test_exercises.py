@@ -522,10 +522,10 @@ PROGRAMS: Final = {
         ("def test_nothing():\n    assert True\n", "the test passes with the faulty action"),
     ],
     "testing.mended": [
-        (MENDED.format(refused="cents > 500", text=RECEIVED), "At least one of these amounts"),
-        (MENDED.format(refused="cents < 1 || cents > 500", text=RECEIVED), "At least one of these amounts"),
-        (MENDED.format(refused=STRICT.replace("> 500", ">= 500"), text=RECEIVED), "At least one of these amounts"),
-        (MENDED.format(refused=STRICT, text="got ${cents} cents"), "At least one of these amounts"),
+        (MENDED.format(refused="cents > 500", text=RECEIVED), "at least one of these amounts"),
+        (MENDED.format(refused="cents < 1 || cents > 500", text=RECEIVED), "at least one of these amounts"),
+        (MENDED.format(refused=STRICT.replace("> 500", ">= 500"), text=RECEIVED), "at least one of these amounts"),
+        (MENDED.format(refused=STRICT, text="got ${cents} cents"), "at least one of these amounts"),
         ("function tip() {", "must sign 1 and 500"),
     ],
 }
