@@ -276,7 +276,7 @@ def test_strict_types_take_the_references_exact_forms_only(local):
 def test_a_list_that_is_too_long_is_refused_before_its_entries_are_read(account):
     answer = account.post("add_group", {"group_name": "g", "group_description": "", "pkp_ids_permitted": [1] * 11})
     assert answer.status_code == 400
-    assert answer.json().startswith("the list has 11 permitted PKP ids; at most 10 are allowed")
+    assert answer.json().startswith("the list has 11 permitted PKP ids, but the maximum in one call is 10")
 
 
 def test_a_cid_has_at_most_1024_characters(account):

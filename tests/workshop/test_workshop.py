@@ -118,7 +118,7 @@ def test_the_board_counts_solved_exercises_and_lists_stuck_learners() -> None:
         assert (board.solved("ada"), board.solved("grace")) == (1, 0)
         assert board.stuck() == [("grace", "cids.derive", 3)]
         assert [row[0] for row in board.rows()] == ["ada", "grace", "total: 2"]
-        with pytest.raises(svcnb.InvalidArgument, match="no exercise"):
+        with pytest.raises(svcnb.InvalidArgument, match="not found"):
             room.record("ada", "quickstart.nonsense", right=True)
         with pytest.raises(UnknownLearner):
             room.record("nobody", "quickstart.length", right=True)

@@ -92,7 +92,7 @@ def test_a_state_of_another_schema_is_refused_and_left_as_it_was(tmp_path: Path)
 
 
 async def test_a_database_of_another_kind_is_refused() -> None:
-    with pytest.raises(StateUnusable, match="sqlite or postgresql"):
+    with pytest.raises(StateUnusable, match="sqlite:// or postgresql://"):
         Store("mysql://somewhere/name")
 
 
