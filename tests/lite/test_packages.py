@@ -128,11 +128,27 @@ def _unpacked(archive: Path) -> tuple[dict[str, bytes], dict[str, tuple[str, byt
     return files, modules
 
 
-def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
-    site = tmp_path / "site"
-    site.mkdir()
-    own = wheel.rename(site / wheel.name)
-    pure = _wheel(site, "pure-1.0-py3-none-any.whl")
+@pytest.fixture
+def site(wheel, tmp_path):
+    """Folder with the wheel of this package and the wheel ``pure``."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    wheel.rename(folder / wheel.name)
+    _wheel(folder, "pure-1.0-py3-none-any.whl")
+    return folder
+
+
+def _compile(site: Path, *library: str) -> None:
+    """Compiles the wheels of a site, and a standard library that consists of these files."""
+    with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
+        for name in library:
+            content.writestr(name, f"print({name!r})")
+    lock = locked({"packages": {}}, sorted(site.glob("*.whl")))
+    (site / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
+    precompile(site)
+
+
+def test_the_page_compiles_and_unpacks_as_little_as_possible(site):
     typed = _wheel(site, "jedi-1.0-py3-none-any.whl")
     with zipfile.ZipFile(typed, "a") as content:
         content.writestr("jedi/third_party/typeshed/stdlib/os.pyi", "")
@@ -143,14 +159,8 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
     with zipfile.ZipFile(colours, "a") as content:
         for lexer in ("python", "lilypond"):
             content.writestr(f"pygments/lexers/{lexer}.py", "")
-    with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
-        content.writestr("os.py", "")
     later = _wheel(site, "web3-1.0-py3-none-any.whl")
-    lock = locked({"packages": {}}, [own, pure, typed, colours, later])
-    (site / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
-
-    precompile(site)
-
+    _compile(site, "os.py")
     packages = json.loads((site / "pyodide-lock.json").read_text("utf-8"))["packages"]
     assert set(packages) == {"web3"}
     assert packages["web3"]["depends"] == ["pyunormalize", "requests", "websockets"]
@@ -173,17 +183,9 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(wheel, tmp_path):
     assert found.stdout.strip().endswith("__init__.pyc")
 
 
-def test_the_modules_of_the_start_are_stored_once_as_bytecode(wheel, tmp_path):
-    site = tmp_path / "site"
-    site.mkdir()
-    own = wheel.rename(site / wheel.name)
-    pure = _wheel(site, "pure-1.0-py3-none-any.whl")
-    sourced = _wheel(site, "anyio-1.0-py3-none-any.whl")
-    with zipfile.ZipFile(site / "python_stdlib.zip", "w") as content:
-        for name in ("early.py", "late.py", "unused.py", "pygments/lexers/python.py"):
-            content.writestr(name, f"print({name!r})")
-    (site / "pyodide-lock.json").write_text(json.dumps(locked({"packages": {}}, [own, pure, sourced])), "utf-8")
-    precompile(site)
+def test_the_modules_of_the_start_are_stored_once_as_bytecode(site):
+    _wheel(site, "anyio-1.0-py3-none-any.whl")
+    _compile(site, "early.py", "late.py", "unused.py", "pygments/lexers/python.py")
     files, _ = _unpacked(site / AT_START)
     stored = files[cache_from_source("svcnb/files.py")]
     program = f"""
