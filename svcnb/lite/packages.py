@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from svcnb import tools
+from svcnb.lite.precompile import AT_START, MEMORY
 
 WHEELS: Final = Path(__file__).with_name("wheels.txt")
 """Exact versions of the packages. Each version has a wheel for WebAssembly or for any platform."""
@@ -26,8 +27,7 @@ _PLATFORM: Final = (
     "--only-binary=:all:",
 )
 _TIMEOUT_S: Final = 900
-_RUN: Final = Path(__file__).with_name("run_pyodide.mjs")
-_PAGE: Final = Path(__file__).parent / "page" / "pyodide.mjs"
+_HERE: Final = Path(__file__).parent
 LOCK: Final = "pyodide-lock.json"
 """Name of Pyodide's lock file."""
 _LEFT_OUT: Final = (
@@ -182,24 +182,20 @@ def write_lock(folder: Path) -> None:
 
 
 def precompile(folder: Path) -> None:
-    """Runs `svcnb.lite.precompile` in the Pyodide of a folder, for the wheels in that folder.
+    """Compiles the wheels in a folder, and makes the snapshot of Python's memory from which a page starts.
 
     Raises:
         PackagesMissing: Pyodide failed. The message contains the end of Pyodide's output.
     """
     program = Path(__file__).with_name("precompile.py").read_text("utf-8")
-    imports = _PAGE.read_text("utf-8").split("const PREPARE = `")[1].split("`;")[0]
-    _run_pyodide(folder, f"{program}\nprecompile(Path('/wheels'))")
-    # The imports need an interpreter that has not imported anything yet.
-    collect = "collect(Path('/wheels'), before)"
-    _run_pyodide(folder, f"{program}\nunpack(Path('/wheels'))", imports, collect)
+    _run_pyodide(folder, "run_pyodide.mjs", f"{program}\nprecompile(Path('/wheels'))")
+    _run_pyodide(folder, "make_snapshot.mjs", AT_START, MEMORY)
 
 
-def _run_pyodide(folder: Path, *programs: str) -> None:
-    allowed = ["--no-config", "--quiet", f"--allow-read={folder}", f"--allow-write={folder}", "--allow-env"]
-    problem = "Pyodide did not compile the wheels of the site"
-    arguments = [str(_RUN), str(folder), folder.as_uri(), *programs]
-    _run([str(tools.deno()), "run", *allowed, *arguments], problem, env=tools.deno_environment())
+def _run_pyodide(folder: Path, script: str, *arguments: str) -> None:
+    allowed = ["--no-config", "--quiet", f"--allow-read={folder},{_HERE}", f"--allow-write={folder}", "--allow-env"]
+    command = [str(tools.deno()), "run", *allowed, str(_HERE / script), str(folder), f"{folder.as_uri()}/", *arguments]
+    _run(command, "Pyodide did not compile the wheels of the site", env=tools.deno_environment())
 
 
 def _run(command: list[str], problem: str, **options: Any) -> None:

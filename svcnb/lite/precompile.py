@@ -10,7 +10,6 @@ import gzip
 import hashlib
 import json
 import marshal
-import sys
 import zipfile
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
@@ -18,8 +17,10 @@ from pathlib import Path
 AT_START = "packages.gz"
 """Archive of the packages that the page loads at its start.
 
-The first line is JSON. It contains the size of each file, and the file name and the bytecode's size of each module that
-the page imports at its start. The files and the bytecode follow."""
+The first line is JSON. It contains the size of each file, and the paths of the WebAssembly libraries that are in files of
+their own, with the names of these files. The content of the files follows."""
+MEMORY = "memory.gz"
+"""Snapshot of Python's memory after the imports of the page's start."""
 _LIBRARY = "python_stdlib.zip"
 _IN_LIBRARY = "/lib/python314.zip"
 _IN_PACKAGES = "/lib/python3.14/site-packages"
@@ -69,7 +70,6 @@ _UNCOMPILED = (
 )
 """Files that a page rarely imports. They remain source files, which are smaller than bytecode."""
 _UNCHECKED = (1).to_bytes(4, "little")  # Python does not compare the bytecode with the source
-_HEADER = 16  # bytes of a file in front of the bytecode
 _EPOCH = (2020, 1, 1, 0, 0, 0)
 
 
@@ -103,58 +103,10 @@ def precompile(folder: Path) -> None:
         wheel.unlink()
         del packages[name]
     _write(folder / _LIBRARY, library)
-    _write_start(folder, unpacked, {})
-    (folder / "pyodide-lock.json").write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
-
-
-def unpack(folder: Path) -> None:
-    """Writes the files of `AT_START` into the file system of this Pyodide."""
-    for name, content in _read_start(folder).items():
-        target = Path(_IN_PACKAGES, name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
-
-
-def collect(folder: Path, before: set[str]) -> None:
-    """Moves the bytecode of the modules that the page imports at its start into `AT_START`.
-
-    Args:
-        folder: Folder with the archives. Its packages are unpacked, and this interpreter has imported the modules.
-        before: Names of the modules that Python imports before it can read `AT_START`.
-    """
-    library = _read(folder / _LIBRARY)
-    unpacked = _read_start(folder)
-    modules: dict[str, tuple[str, bytes]] = {}
-    for name in sorted(sys.modules.keys() - before):
-        for source in (f"{name.replace('.', '/')}.py", f"{name.replace('.', '/')}/__init__.py"):
-            cached = cache_from_source(source)
-            if cached in unpacked:
-                modules[name] = (f"{_IN_PACKAGES}/{source}", unpacked.pop(cached))
-            elif f"{source}c" in unpacked:
-                modules[name] = (f"{_IN_PACKAGES}/{source}c", unpacked.pop(f"{source}c"))
-            elif f"{source}c" in library and source not in library:
-                modules[name] = (f"{_IN_LIBRARY}/{source}c", library.pop(f"{source}c"))
-    _write(folder / _LIBRARY, library)
-    _write_start(folder, unpacked, {name: (origin, code[_HEADER:]) for name, (origin, code) in modules.items()})
-
-
-def _read_start(folder: Path) -> dict[str, bytes]:
-    sizes, content = gzip.decompress((folder / AT_START).read_bytes()).split(b"\n", maxsplit=1)
-    files, found = json.loads(sizes)["files"], {}
-    begin = 0
-    for name, size in files.items():
-        found[name] = content[begin : begin + size]
-        begin += size
-    return found
-
-
-def _write_start(folder: Path, files: dict[str, bytes], modules: dict[str, tuple[str, bytes]]) -> None:
-    sizes = {
-        "files": {name: len(content) for name, content in files.items()},
-        "modules": {name: (origin, len(code)) for name, (origin, code) in modules.items()},
-    }
-    content = [json.dumps(sizes).encode(), b"\n", *files.values(), *(code for _, code in modules.values())]
+    listed = {"files": {name: len(content) for name, content in unpacked.items()}, "libraries": {}}
+    content = [json.dumps(listed).encode(), b"\n", *unpacked.values()]
     (folder / AT_START).write_bytes(gzip.compress(b"".join(content), mtime=0))
+    (folder / "pyodide-lock.json").write_text(json.dumps(lock, separators=(",", ":")), "utf-8")
 
 
 def _files(archive: Path) -> dict[str, bytes]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
-from functools import partial
+from functools import lru_cache, partial
+from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Final
 
 from svcnb.lite.page import POLICY
+
+_COMPRESSED: Final = frozenset({".css", ".js", ".json", ".mjs", ".svg", ".wasm"})
+"""Types of files that the server compresses, as the hosts of static websites do."""
 
 
 class _Handler(SimpleHTTPRequestHandler):
@@ -19,6 +25,22 @@ class _Handler(SimpleHTTPRequestHandler):
         ".whl": "application/zip",
     }
 
+    def send_head(self) -> BytesIO | BinaryIO | None:
+        """Sends the headers, and returns the content. Compresses it if that is useful and the browser supports it."""
+        path = Path(self.translate_path(self.path))
+        supported = "gzip" in self.headers.get("Accept-Encoding", "") and "If-Modified-Since" not in self.headers
+        if path.suffix not in _COMPRESSED or not supported or not path.is_file():
+            return super().send_head()
+        changed = path.stat().st_mtime
+        content = _compressed(path, changed)
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Last-Modified", self.date_time_string(int(changed)))
+        self.end_headers()
+        return BytesIO(content)
+
     def end_headers(self) -> None:
         """Adds the content security policy as a header, because a page cannot set the policy of its workers."""
         self.send_header("Content-Security-Policy", POLICY)
@@ -26,6 +48,12 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the signature of the library
         """Disables the log of requests, because a page requests hundreds of files."""
+
+
+@lru_cache(maxsize=2_000)
+def _compressed(path: Path, _changed: float) -> bytes:
+    """Returns the compressed content of a file. Each participant of a workshop requests the same files."""
+    return gzip.compress(path.read_bytes(), 6)
 
 
 class _Server(ThreadingHTTPServer):

@@ -13,13 +13,14 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import SimpleHTTPRequestHandler
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 from websockets.sync.client import connect
 
@@ -77,13 +78,18 @@ def playwright() -> Any:
 
 @pytest.fixture
 def profile(playwright: Any, tmp_path: Path) -> Any:
-    """Starts Chromium with a profile in a folder of the test."""
+    """Starts Chromium with a profile in a folder of the test, and waits until Chromium itself is idle.
+
+    A new Chromium loads its own pages for about a second. A reader opens the workbook in a browser that runs already.
+    """
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
 
     def start(name: str = "profile") -> Any:
-        return playwright.chromium.launch_persistent_context(
+        context = playwright.chromium.launch_persistent_context(
             str(tmp_path / name), executable_path=chromium, args=CHROMIUM_ARGUMENTS
         )
+        _wait_until_idle(tmp_path / name)
+        return context
 
     return start
 
@@ -129,7 +135,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     copy = SimpleHTTPRequestHandler.copyfile
 
     def counted(self: Any, source: Any, target: Any) -> None:
-        sizes.append(os.fstat(source.fileno()).st_size)
+        sizes.append(source.seek(0, os.SEEK_END))
+        source.seek(0)
         copy(self, source, target)
 
     monkeypatch.setattr(SimpleHTTPRequestHandler, "copyfile", counted)
@@ -152,11 +159,12 @@ def test_the_bytes_of_the_first_lesson(profile: Callable[..., Any], site: str, s
 def test_the_memory_of_the_first_lesson(tmp_path: Path, site: str) -> None:
     empty, later = [], []
     for number in range(ROUNDS):
-        with plain_chromium(tmp_path / f"profile{number}") as send:
-            empty.append(_memory_mb(str(number)))
+        folder = tmp_path / f"profile{number}"
+        with plain_chromium(folder) as send:
+            empty.append(_memory_mb(folder))
             run_first_lesson(send, site)
             time.sleep(SETTLE_S)  # V8 collects the garbage when the page has been idle for about 20 s
-            later.append(_memory_mb(str(number)))
+            later.append(_memory_mb(folder))
     what = "memory of all processes of the browser (proportional set size)"
     told(f"{what}, {SETTLE_S} s after the last cell", later, 700, "MB")
     print(f"memory of the browser with an empty page: {statistics.median(empty):.1f} MB")
@@ -215,27 +223,27 @@ def _until(holds: Callable[[], object], timeout_s: float = 240.0) -> None:
         time.sleep(0.2)
 
 
-def _memory_mb(mark: str) -> float:
-    """Returns the proportional set size of Chromium's processes with this profile, and of their child processes."""
-    total, mine = 0, set()
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-                if f"profile{mark}".encode() in (entry / "cmdline").read_bytes():
-                    mine.add(int(entry.name))
-            except OSError:
-                continue
-    for _ in range(5):
-        mine |= {pid for pid, parent in parents.items() if parent in mine}
-    for pid in mine:
-        try:
-            rows = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        except OSError:
-            continue
-        total += next(int(row.split()[1]) for row in rows if row.startswith("Pss:"))
-    return total / 1024
+def _wait_until_idle(profile: Path, idle_s: float = 0.5) -> None:
+    """Waits until Chromium with this profile has used almost no processor time for half a second."""
+    before, used = -1.0, 0.0
+    while used - before > 0.01:
+        time.sleep(idle_s)
+        times = [one.cpu_times() for one in _processes(profile)]
+        before, used = used, sum(one.user + one.system for one in times)
+
+
+def _processes(profile: Path) -> list[psutil.Process]:
+    """Returns Chromium's process with this profile, and its child processes."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if f"--user-data-dir={profile}" in process.cmdline():
+                return [process, *process.children(recursive=True)]
+    raise AssertionError(f"no browser uses {profile}")
+
+
+def _memory_mb(profile: Path) -> float:
+    """Returns the proportional set size of Chromium's processes with this profile."""
+    return sum(one.memory_full_info().pss for one in _processes(profile)) / 1024**2
 
 
 def test_the_lessons_take_at_most_three_times_as_long_as_on_the_desktop(profile: Callable[..., Any], site: str) -> None:

@@ -6,13 +6,15 @@ import ast
 import gzip
 import hashlib
 import json
-import marshal
+import os
 import re
 import socket
 import struct
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import cache_from_source, find_spec
 from io import BytesIO
 from pathlib import Path
@@ -25,7 +27,7 @@ import svcnb
 import svcnb.lite.page
 from svcnb.lite.packages import WHEELS, locked, wanted_of, write_own_wheel
 from svcnb.lite.page import POLICY, SiteNotBuilt, complete
-from svcnb.lite.precompile import AT_START, precompile
+from svcnb.lite.precompile import AT_START, MEMORY, precompile
 from svcnb.lite.server import make_server
 from svcnb.lite.site import build_site
 
@@ -117,15 +119,14 @@ def _names(archive: Path) -> set[str]:
         return {name for name in content.namelist() if ".dist-info/" not in name}
 
 
-def _unpacked(archive: Path) -> tuple[dict[str, bytes], dict[str, tuple[str, bytes]]]:
-    """Returns the files and the modules of an archive."""
+def _unpacked(archive: Path) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Returns the files of an archive, and the names of files with WebAssembly libraries by path."""
     sizes, content = gzip.decompress(archive.read_bytes()).split(b"\n", maxsplit=1)
     rest = BytesIO(content)
     listed = json.loads(sizes)
     files = {name: rest.read(size) for name, size in listed["files"].items()}
-    modules = {name: (origin, rest.read(size)) for name, (origin, size) in listed["modules"].items()}
     assert rest.read() == b""
-    return files, modules
+    return files, listed["libraries"]
 
 
 @pytest.fixture
@@ -168,8 +169,8 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(site):
     assert list(site.glob("*.whl")) == [later]
     in_library = {"os.pyc", "pure/__init__.pyc", "pygments/__init__.pyc", "pygments/lexers/python.pyc"}
     assert _names(site / "python_stdlib.zip") == in_library
-    unpacked, modules = _unpacked(site / AT_START)
-    assert modules == {}
+    unpacked, libraries = _unpacked(site / AT_START)
+    assert libraries == {}
     in_jedi = {"jedi/__init__.pyc", "jedi/python2.py", "jedi/third_party/typeshed/stdlib/os.pyi"}
     assert {name for name in unpacked if name.startswith("jedi/")} == in_jedi
     assert unpacked["jedi/python2.py"] == b"print 1"
@@ -183,41 +184,9 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(site):
     assert found.stdout.strip().endswith("__init__.pyc")
 
 
-def test_the_modules_of_the_start_are_stored_once_as_bytecode(site):
-    _wheel(site, "anyio-1.0-py3-none-any.whl")
-    _compile(site, "early.py", "late.py", "unused.py", "pygments/lexers/python.py")
-    files, _ = _unpacked(site / AT_START)
-    stored = files[cache_from_source("svcnb/files.py")]
-    program = f"""
-import sys
-from pathlib import Path
-from svcnb.lite.precompile import collect
-for name in ("anyio", "early", "late", "pure", "svcnb", "svcnb.files"):
-    sys.modules.setdefault(name, sys)
-collect(Path({str(site)!r}), {{"early"}})
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-    kept, modules = _unpacked(site / AT_START)
-    assert {"late", "pure", "svcnb", "svcnb.files"} <= set(modules)
-    assert modules["late"][0] == "/lib/python314.zip/late.pyc"
-    assert modules["pure"][0] == "/lib/python314.zip/pure/__init__.pyc"
-    assert modules["svcnb.files"] == ("/lib/python3.14/site-packages/svcnb/files.py", stored[16:])
-    assert marshal.loads(modules["late"][1]).co_consts[0] == "late.py"  # noqa: S302 - our own bytecode
-    in_library = {"anyio/__init__.py", "anyio/__init__.pyc", "early.pyc", "unused.pyc", "pygments/lexers/python.pyc"}
-    assert _names(site / "python_stdlib.zip") == in_library
-    assert files.keys() - kept.keys() == {cache_from_source(f"svcnb/{each}.py") for each in _files_of(modules)}
-
-
-def _files_of(modules: dict[str, tuple[str, bytes]]) -> set[str]:
-    """Returns the paths of this package's modules in an archive, without the extension."""
-    origins = [origin for origin, _ in modules.values()]
-    return {origin.split("/svcnb/")[1].removesuffix(".py") for origin in origins if "/svcnb/" in origin}
-
-
 def test_the_start_of_the_page_imports_modules_that_exist():
-    page = Path(svcnb.lite.page.__file__).with_name("pyodide.mjs").read_text("utf-8")
-    program = ast.parse(page.split("const PREPARE = `")[1].split("`;")[0])
+    page = Path(svcnb.lite.page.__file__).with_name("snapshot.mjs").read_text("utf-8")
+    program = ast.parse(page.split("const IMPORTS = `")[1].split("`;")[0])
     names = [alias.name for node in ast.walk(program) if isinstance(node, ast.Import) for alias in node.names]
     own = [name for name in names if name.startswith("svcnb.")]
     assert len(own) > 10
@@ -247,19 +216,51 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert (tmp_path / "thesis.txt").read_text("ascii") == "mine"
 
 
-def test_the_server_sends_modules_as_javascript(tmp_path):
-    (tmp_path / "pyodide.mjs").write_text("export {}", "ascii")
-    with make_server(tmp_path) as server:
+@contextmanager
+def _running(folder: Path) -> Iterator[str]:
+    """Serves a folder. Yields the address of the server."""
+    with make_server(folder) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
         try:
-            url = f"http://127.0.0.1:{server.server_address[1]}/pyodide.mjs"
-            headers = httpx.get(url, trust_env=False).headers
-            assert headers["content-type"] == "text/javascript"
-            assert headers["content-security-policy"] == POLICY
+            yield f"http://127.0.0.1:{server.server_address[1]}"
         finally:
             server.shutdown()
             thread.join()
+
+
+def test_the_server_sends_modules_as_javascript(tmp_path):
+    (tmp_path / "pyodide.mjs").write_text("export {}", "ascii")
+    with _running(tmp_path) as address:
+        headers = httpx.get(f"{address}/pyodide.mjs", trust_env=False).headers
+    assert headers["content-type"] == "text/javascript"
+    assert headers["content-security-policy"] == POLICY
+
+
+def test_the_server_compresses_files_for_browsers_that_support_it(tmp_path):
+    file = tmp_path / "engine.wasm"
+    file.write_text("compressible " * 1000, "ascii")
+    with _running(tmp_path) as address:
+        url = f"{address}/engine.wasm"
+        compressed = httpx.get(url, trust_env=False)
+        assert compressed.headers["content-encoding"] == "gzip"
+        assert compressed.headers["content-type"] == "application/wasm"
+        assert int(compressed.headers["content-length"]) < 1000
+        plain = httpx.get(url, headers={"Accept-Encoding": "identity"}, trust_env=False)
+        assert "content-encoding" not in plain.headers
+        assert compressed.headers["last-modified"] == plain.headers["last-modified"]
+        assert compressed.text == plain.text == file.read_text("ascii")
+        seen = {"If-Modified-Since": plain.headers["last-modified"]}
+        assert httpx.get(url, headers=seen, trust_env=False).status_code == 304
+
+
+def test_the_server_sends_the_new_content_of_a_changed_file(tmp_path):
+    file = tmp_path / "page.js"
+    with _running(tmp_path) as address:
+        for number, text in enumerate(("first", "second")):
+            file.write_text(text, "ascii")
+            os.utime(file, (number, number))
+            assert httpx.get(f"{address}/page.js", trust_env=False).text == text
 
 
 def test_the_server_prints_nothing_when_a_browser_closes_a_connection(tmp_path, capfd):
@@ -306,9 +307,19 @@ def test_a_page_gets_the_policy_and_a_cache_of_its_own(tmp_path):
         "static/early.js",
         "static/pyodide/pyodide-runtime.mjs",
         "static/pyodide/pyodide.mjs",
+        "static/pyodide/snapshot.mjs",
     ]
     assert (site / "static/compile.js").is_file()
     assert f'import "../{kernel.relative_to(site).as_posix()}";' in (site / "static/early.js").read_text("utf-8")
+
+
+@pytest.mark.browser
+def test_the_snapshot_contains_nothing_of_the_computer_that_built_the_site(site_folder):
+    memory = gzip.decompress((site_folder / "static/pyodide" / MEMORY).read_bytes())
+    own = {socket.gethostname(), str(Path(svcnb.__file__).parents[1]), str(Path.home()), *os.environ.values()}
+    known = {"/", "/root", "/home", "C.UTF-8", "en_US.UTF-8"}
+    assert [text for text in own - known if len(text) > 4 and text.encode() in memory] == []
+    assert b"svcnb.emulator.service" in memory
 
 
 @pytest.mark.browser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import svcnb.lite.page
+from svcnb.lite.precompile import AT_START, MEMORY
 from tests.conftest import CHROMIUM_ARGUMENTS
 from tests.lite.conftest import _SHOWN, PATIENCE_MS, Lab, serving, stored
 
@@ -172,25 +174,47 @@ def test_a_page_never_receives_machine_code_of_another_version(browser: Any, tmp
     context.close()
 
 
-def test_the_packages_are_stored_decompressed(lab: Any):
+@pytest.mark.parametrize("name", [AT_START, MEMORY])
+def test_the_archives_are_stored_decompressed(lab: Any, name: str):
     page = lab()
     page.tab.wait_for_function("() => document.documentElement.dataset.offline === 'ready'")
-    code = "caches.match('../static/pyodide/packages.gz').then((found) => found.text()).then((text) => text[0])"
-    assert page.tab.evaluate(code) == "{"
+    code = "(name) => caches.match(`../static/pyodide/${name}`).then((found) => found.bytes()).then((all) => all[0])"
+    assert page.tab.evaluate(code, name) != gzip.compress(b"")[0]
+
+
+def test_python_has_the_time_zone_and_random_numbers_of_the_visit(browser: Any, site: str):
+    code = """
+import os, random, sys, time
+print(time.timezone, time.altzone, time.daylight, *time.tzname, time.localtime(0).tm_hour, sys.path.count(""))
+print(random.random())
+print(os.environ["_"])
+"""
+    answers = []
+    for zone in ("Europe/Berlin", "Europe/Berlin", "Asia/Kolkata"):
+        context = browser.new_context(timezone_id=zone)
+        answers.append(Lab(context, site, "01-quickstart").run(code).splitlines())
+        context.close()
+    berlin, again, kolkata = answers
+    assert berlin[0] == again[0]
+    assert berlin[0].startswith("-3600 -7200 1 ")
+    assert kolkata[0].startswith("-19800 -19800 0 ")
+    assert kolkata[0].endswith(" 5 1")
+    assert berlin[1] != again[1]
+    assert berlin[2] == "python"
 
 
 def test_a_module_of_the_start_is_like_every_other_module(lab: Any):
     page = lab()
     code = """
-import importlib, importlib.resources, inspect, pkgutil, pydantic, svcnb, svcnb.client.client, sys
-print(type(sys.meta_path[0]) is type, pydantic.__file__, svcnb.__file__)
+import importlib, importlib.resources, inspect, pkgutil, pydantic, svcnb, svcnb.client.client
+print(pydantic.__file__, svcnb.__file__)
 print(inspect.getsource(svcnb.client.client.Client).splitlines()[0])
 print(importlib.reload(importlib.import_module("html")).escape("<"), pydantic.__spec__.parent)
 print(any(found.name == "client" for found in pkgutil.iter_modules(svcnb.__path__)))
 print(importlib.resources.files("svcnb").joinpath("py.typed").name)
 """
     assert page.run(code).splitlines() == [
-        "True /lib/python314.zip/pydantic/__init__.pyc /lib/python3.14/site-packages/svcnb/__init__.py",
+        "/lib/python314.zip/pydantic/__init__.pyc /lib/python3.14/site-packages/svcnb/__init__.py",
         "class Client(ClientSettings[SyncSession]):",
         "&lt; pydantic",
         "True",

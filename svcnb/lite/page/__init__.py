@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from svcnb.lite.precompile import AT_START
+from svcnb.lite.precompile import AT_START, MEMORY
 from svcnb.page_storage import NOTE
 
 _RULES: Final = (
@@ -102,6 +102,7 @@ def _start_early(site: Path) -> None:
         raise SiteNotBuilt(f"this JupyterLite has an unexpected structure: expected exactly one file {_KERNEL}")
     (site / _RUNTIME).rename(site / "static/pyodide/pyodide-runtime.mjs")
     (site / _RUNTIME).write_text(_filled("pyodide.mjs"), "utf-8")
+    (site / "static/pyodide/snapshot.mjs").write_text(_filled("snapshot.mjs"), "utf-8")
     script = _filled("early.js").replace("@KERNEL@", kernels[0].relative_to(site).as_posix())
     (site / _EARLY).write_text(script, "utf-8")
 
@@ -113,6 +114,7 @@ def _filled(name: str) -> str:
         .replace("@NOTE@", NOTE)
         .replace("@LESSON@", _LESSON)
         .replace("@PACKAGES@", AT_START)
+        .replace("@MEMORY@", MEMORY)
     )
 
 

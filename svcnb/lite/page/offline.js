@@ -59,8 +59,8 @@ async function svcnbDirect(url, found) {
  */
 async function svcnbKeep(cache, url) {
   const response = await svcnbFetch(url);
-  // Store the packages decompressed, so that later visits start faster.
-  const isArchive = response.ok && url.endsWith("/@PACKAGES@");
+  // Store the archives decompressed, so that later visits start faster.
+  const isArchive = response.ok && (url.endsWith("/@PACKAGES@") || url.endsWith("/@MEMORY@"));
   const plain = () => new Response(response.body.pipeThrough(new DecompressionStream("gzip")), response);
   await cache.put(url, isArchive ? plain() : response).catch(() => undefined);
 }
