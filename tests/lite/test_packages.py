@@ -334,6 +334,14 @@ def test_the_site_contains_no_extension_of_another_package_of_the_environment(si
     assert sorted(folder.as_posix() for folder in found) == expected
 
 
+@pytest.mark.browser
+def test_the_site_contains_no_settings_of_jupyter_notebook(site_folder):
+    files = list(site_folder.glob("build/schemas/all*.json"))
+    names = [schema["id"] for file in files for schema in json.loads(file.read_text("utf-8"))]
+    assert len(names) > 50
+    assert [name for name in names if name.startswith("@jupyter-notebook/")] == []
+
+
 def test_a_page_of_another_form_is_refused(tmp_path):
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab/index.html").write_text("<html></html>", "ascii")

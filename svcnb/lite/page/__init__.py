@@ -69,7 +69,7 @@ def complete(site: Path) -> None:
     text = page.read_text("utf-8")
     if text.count(_CHARSET) != 1:
         raise SiteNotBuilt(f"{_PAGE} of this JupyterLite has an unexpected structure: expected exactly one {_CHARSET}")
-    _remove_other_extensions(site)
+    _remove_unused_parts(site)
     head = _filled("head.html").replace("@APPLICATION@", _application(site))
     page.write_text(text.replace(_CHARSET, _CHARSET + head), "utf-8")
     worker = site / _WORKER
@@ -77,8 +77,11 @@ def complete(site: Path) -> None:
     worker.write_text(own + worker.read_text("utf-8"), "utf-8")
 
 
-def _remove_other_extensions(site: Path) -> None:
-    """Removes the extensions of other packages in the environment of the build, which would delay each start."""
+def _remove_unused_parts(site: Path) -> None:
+    """Removes parts of JupyterLite that no page uses, because they delay each start.
+
+    These parts are the extensions of other packages in the environment of the build, and the settings of Jupyter Notebook.
+    """
     config = json.loads((site / _CONFIG).read_text("utf-8"))
     listed = config["jupyter-config-data"].get("federated_extensions", [])
     others = [extension for extension in listed if extension["name"] not in _EXTENSIONS]
@@ -86,6 +89,10 @@ def _remove_other_extensions(site: Path) -> None:
         listed.remove(extension)
         shutil.rmtree(site / "extensions" / extension["name"])
     (site / _CONFIG).write_text(json.dumps(config), "utf-8")
+    for file in site.glob("build/schemas/all*.json"):
+        schemas = json.loads(file.read_text("utf-8"))
+        used = [schema for schema in schemas if not schema["id"].startswith("@jupyter-notebook/")]
+        file.write_text(json.dumps(used), "utf-8")
 
 
 def _application(site: Path) -> str:
