@@ -1,6 +1,6 @@
 /**
- * Writes a snapshot of Python's memory for the page, and moves the WebAssembly libraries that are in the snapshot from the
- * archive of the packages into files of their own. `svcnb.lite.packages` starts this file in Deno.
+ * Writes a snapshot of Python's memory for the page, and moves the WebAssembly libraries of the snapshot from the archive
+ * of the packages into separate files. `svcnb.lite.packages` starts this file in Deno.
  */
 import { contents, IMPORTS, makeSnapshot, PACKAGES, startPython } from "./page/snapshot.mjs";
 

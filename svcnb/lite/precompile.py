@@ -17,8 +17,8 @@ from pathlib import Path
 AT_START = "packages.gz"
 """Archive of the packages that the page loads at its start.
 
-The first line is JSON. It contains the size of each file, and the paths of the WebAssembly libraries that are in files of
-their own, with the names of these files. The content of the files follows."""
+The first line is JSON. It contains the size of each file, and the paths of the WebAssembly libraries that are in other
+files, with the names of these files. The content of the archive's files follows."""
 MEMORY = "memory.gz"
 """Snapshot of Python's memory after the imports of the page's start."""
 _LIBRARY = "python_stdlib.zip"

@@ -80,7 +80,7 @@ def complete(site: Path) -> None:
 def _remove_unused_parts(site: Path) -> None:
     """Removes parts of JupyterLite that no page uses, because they delay each start.
 
-    These parts are the extensions of other packages in the environment of the build, and the settings of Jupyter Notebook.
+    They are the extensions of other packages in the environment of the build, and the settings of Jupyter Notebook.
     """
     config = json.loads((site / _CONFIG).read_text("utf-8"))
     listed = config["jupyter-config-data"].get("federated_extensions", [])
