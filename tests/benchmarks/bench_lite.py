@@ -244,7 +244,7 @@ def _processes(profile: Path) -> list[psutil.Process]:
 
 def _memory_mb(profile: Path) -> float:
     """Returns the proportional set size of Chromium's processes with this profile."""
-    return sum(one.memory_full_info().pss for one in _processes(profile)) / 1024**2
+    return float(sum(one.memory_full_info().pss for one in _processes(profile))) / 1024**2
 
 
 def test_the_lessons_take_at_most_three_times_as_long_as_on_the_desktop(profile: Callable[..., Any], site: str) -> None:
