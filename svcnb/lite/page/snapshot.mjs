@@ -19,6 +19,8 @@ import svcnb.protocol.curve, svcnb.protocol.in_page, svcnb.protocol.keccak
 export const PACKAGES = "/lib/python3.14/site-packages/";
 
 /**
+ * Starts Python with the packages of an archive.
+ *
  * @param runtime Pyodide's module.
  * @param options Options of Pyodide, and `archive`: content of the archive with the packages; `folder`: address of
  *   Pyodide's folder; `libraries`: names of files with WebAssembly libraries by path, by default from the archive;
@@ -51,7 +53,9 @@ export async function startPython(runtime, { archive, folder, libraries, snapsho
   return python;
 }
 
+/** Returns a snapshot of Python's memory. JavaScript objects in it are attributes of Pyodide's interface. */
 export function makeSnapshot(python) {
+  // Pyodide makes no snapshot after packages were loaded. It counts the packages of the archive as loaded.
   for (const name of Object.keys(python.loadedPackages)) delete python.loadedPackages[name];
   return python.makeMemorySnapshot({
     serializer: (object) => {
