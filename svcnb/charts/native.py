@@ -1,8 +1,7 @@
-"""Client of the child process that draws charts with vl-convert.
+"""Client of the Deno process that draws charts with Vega-Lite.
 
-vl-convert is native code and aborts its process on some inputs, for example on a control character in a string.
-Therefore, it runs in a child process, which starts with the first chart and draws all later charts. A crash or a
-timeout affects only one chart, and the next chart gets a new process.
+The process starts with the first chart and draws all later charts. A crash or a timeout affects only one chart, and the
+next chart gets a new process. resvg converts a finished drawing to PNG.
 """
 
 from __future__ import annotations
@@ -12,21 +11,24 @@ import json
 import math
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from svcnb.bundles import read_bundle
+from svcnb.charts.theme import FONT
 from svcnb.client.errors import SvcnbError
 from svcnb.protocol.text import xml_text
+from svcnb.tools import deno, deno_environment
 
 TIMEOUT_SECONDS: Final = 120.0
 """Time limit for drawing one chart in seconds, including the start of the process."""
 
-_PROGRAM: Final = Path(__file__).with_name("native_process.py")
+_STATIC: Final = Path(__file__).with_name("static")
+_FLAGS: Final = ("--quiet", "--no-prompt", "--no-npm", "--no-remote", "--no-config", "--no-lock", "--allow-net")
 _KEPT: Final = 500
 
 
@@ -36,24 +38,42 @@ class RenderFailed(SvcnbError):
     default_hint = "Check the data and the expressions of this chart. Other charts are not affected."
 
 
-def draw(form: Literal["svg", "png"], spec: Mapping[str, Any], version: str, **options: float) -> bytes:
-    """Draws a chart in the renderer's process, after replacing characters that XML forbids with U+FFFD.
+def draw(spec: Mapping[str, Any]) -> str:
+    """Draws a chart as SVG in the renderer's process, after replacing characters that XML forbids with U+FFFD.
 
     Args:
-        form: ``svg`` or ``png``.
         spec: Vega-Lite specification of the chart.
-        version: Vega-Lite version of the specification, for example ``6.4``.
-        **options: Other arguments of vl-convert: ``scale`` and ``ppi`` of a PNG.
 
     Returns:
-        Content of the file.
+        The drawing.
 
     Raises:
         RenderFailed: The renderer rejected the chart, crashed, or did not respond within `TIMEOUT_SECONDS`.
-        ModuleNotFoundError: vl-convert is not installed (extra ``lab``).
+        ModuleNotFoundError: The packages for charts are not installed (extra ``lab``).
     """
-    request = {"form": form, "options": {"vl_version": version, **options}, "spec": printable(spec)}
-    return _renderer.draw(json.dumps(request, allow_nan=False).encode())
+    return _renderer.draw(json.dumps(printable(spec), allow_nan=False).encode()).decode()
+
+
+def rasterize(drawing: str, scale: float) -> bytes:
+    """Converts a drawing to PNG. The text has the font Arimo, unless the drawing names a font of the machine.
+
+    Args:
+        drawing: Drawing as SVG.
+        scale: Number of image pixels for one pixel of the drawing.
+
+    Raises:
+        RenderFailed: The image would be too large.
+    """
+    import fontpkg_arimo
+    import resvg_py
+
+    files = [str(file) for file in fontpkg_arimo.ROOT.glob("files/*.ttf")]
+    try:
+        return resvg_py.svg_to_bytes(
+            drawing.replace(FONT, "Arimo"), zoom=scale, font_files=files, font_family="Arimo", sans_serif_family="Arimo"
+        )
+    except ValueError as refused:
+        raise RenderFailed(f"cannot convert this chart to PNG: {refused}") from refused
 
 
 def process() -> subprocess.Popen[bytes] | None:
@@ -142,15 +162,15 @@ class _Renderer:
     def _started(self) -> subprocess.Popen[bytes]:
         if self.running is not None and self.running.poll() is None:
             return self.running
-        if find_spec("vl_convert") is None:
-            raise ModuleNotFoundError("No module named 'vl_convert'", name="vl_convert")
+        if find_spec("resvg_py") is None:
+            raise ModuleNotFoundError("No module named 'resvg_py'", name="resvg_py")
         self.close()
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        # -P: the folder of the program is a package, so Python must not add it to the module path.
         self.running = subprocess.Popen(
-            [sys.executable, "-P", str(_PROGRAM), str(TIMEOUT_SECONDS)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+            [deno(), "run", *_FLAGS, _STATIC / "renderer.js"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=deno_environment(),
+            start_new_session=True,  # an interrupt of a notebook signals the whole process group
         )  # fmt: skip
+        _send(self.running, json.dumps(read_bundle(_STATIC / "vega.js").decode()).encode())
         return self.running
 
     def _end(self, child: subprocess.Popen[bytes]) -> int:
@@ -165,12 +185,9 @@ class _Renderer:
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
     """Returns True and the drawing, or False and the reason for the failure. Returns None if the process ended."""
-    assert child.stdin is not None  # noqa: S101 - `_started` creates this pipe
     assert child.stdout is not None  # noqa: S101 - `_started` creates this pipe
     try:
-        child.stdin.write(b"%d\n" % len(request))
-        child.stdin.write(request)
-        child.stdin.flush()
+        _send(child, request)
     except OSError:
         return None
     state, _, size = child.stdout.readline().partition(b" ")
@@ -178,6 +195,12 @@ def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, byt
         return None
     content = child.stdout.read(int(size))
     return (state == b"drawn", content) if len(content) == int(size) else None
+
+
+def _send(child: subprocess.Popen[bytes], line: bytes) -> None:
+    assert child.stdin is not None  # noqa: S101 - `_started` creates this pipe
+    child.stdin.write(line + b"\n")
+    child.stdin.flush()
 
 
 _renderer: Final = _Renderer()
