@@ -70,7 +70,7 @@ class Origins:
         self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
 
     def trusts(self, headers: Headers, path: str) -> bool:
-        """Returns whether a program, a page of this server, an allowed origin or a wallet extension sent a request."""
+        """Returns whether a request comes from a program, a wallet extension, or a page of an own or allowed origin."""
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or _is_same_origin(origin, headers):
             return True
@@ -86,7 +86,7 @@ class Origins:
 
 
 class Middleware:
-    """The application that the server runs.
+    """Outermost ASGI application, which the HTTP server runs.
 
     Every response has a new ``X-Request-Id``, even if the caller sent one. The middleware copies a caller's
     ``X-Correlation-Id`` to the response (docs/service/http.md#response-headers).
