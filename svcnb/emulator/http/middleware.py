@@ -70,7 +70,11 @@ class Origins:
         self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
 
     def trusts(self, headers: Headers, path: str) -> bool:
-        """Returns whether the sender is a program, a wallet extension, this server's page, or an allowed origin."""
+        """Returns whether the server trusts the sender of a request.
+
+        Programs, pages of this server and pages of allowed origins are trusted. For the path `RPC`, a browser's wallet
+        extensions are also trusted.
+        """
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or _is_same_origin(origin, headers):
             return True
