@@ -43,8 +43,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Clears the environment before pytest collects tests or starts processes."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A shell starts background processes with SIGINT ignored. Processes that the tests start inherit this setting, and
-        # the tests then cannot interrupt these processes.
+        # A shell starts background processes with SIGINT ignored. Processes that the tests start inherit this setting.
+        # The tests then cannot interrupt these processes.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Without bytecode, each of the hundreds of programs that the tests start compiles the package again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -89,7 +89,7 @@ class Awaiting(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Replaces a class of another module, such as ``module.Class``, with its asynchronous version."""
+        """Replaces a synchronous name of another module, such as ``httpx.Client``, with its asynchronous version."""
         self.generic_visit(node)
         node.attr = ATTRIBUTES.get(ast.unparse(node), node.attr)
         return node
