@@ -139,7 +139,7 @@ class WorkshopServer:
         return f"{self.url}/board?token={self.board_token}"
 
     def close(self) -> None:
-        """Stops the server, and cancels the starts of lessons that wait. Running emulators are not affected."""
+        """Stops the server, and cancels the starts of lessons that wait. Running emulators continue."""
         self._server.should_exit = True
         self._thread.join(START_TIMEOUT_S)
         self._starts.shutdown(wait=False, cancel_futures=True)

@@ -218,7 +218,7 @@ class PermissionCache:
             return 0  # the wallet belongs to another account
 
     def clear(self) -> None:
-        """Clears the cache. Call this method after a replacement of the whole state."""
+        """Clears the cache. Call this method after a reset or after the restore of a snapshot."""
         self._version += 1
         self._answers.clear()
         self._callers.clear()
@@ -316,7 +316,7 @@ class GrantDelay:
         self._late: dict[int, float] = {}
 
     def note(self, event: str, block: int) -> None:
-        """Records when the permissions of an event take effect.
+        """Delays the grants of a block, if the event is in `GRANTS`. Other events have no effect.
 
         Args:
             event: Name of the event.

@@ -92,7 +92,7 @@ class Accounts:
         """Creates an account and returns its key, which the service never returns again.
 
         The service creates a wallet and registers this wallet as the Account Master Wallet. The account key is the
-        private key of the wallet in base64. The call takes as long as two transactions.
+        private key of the wallet in base64. The call sends two transactions in sequence.
         """
         await self._faults.check("chain")
         path = self._custody.new_path()

@@ -223,7 +223,7 @@ class RunActions:
         )
 
     def _meter(self, call: Call) -> Meter | None:
-        """Returns the credit check of a run, or None for a free run. The check reserves one cent for every second.
+        """Returns the credit check of a run, or None for a free run. Each check reserves the price of the elapsed time.
 
         By default, the service charges only successful runs, so a run that stops for lack of credit costs nothing
         (docs/service/billing.md#prices). A run can finish between two checks and cost more than the credit. The account
@@ -303,7 +303,7 @@ async def _cid(source: str) -> str:
 
 
 class _Note:
-    """Recorder of one execution, which writes a record for every result."""
+    """Recorder of one execution, which adds one record to the log: success, failure, refusal or disconnection."""
 
     def __init__(self, runs: RunLog, clock: Clock, call: Call, cid: str) -> None:
         self._runs = runs

@@ -143,7 +143,7 @@ class Processor:
 
         return await self._store.run(work)
 
-    # --- actions of a browser, a user or a teacher ------------------------------------------------------------
+    # --- requests of a browser or of the control plane ----------------------------------------------------------
 
     async def find(self, intent_id: str, client_secret: str) -> Intent:
         """Returns a payment if the client secret is correct.
@@ -229,7 +229,7 @@ class Processor:
         return await self._change(intent_id, change, client_secret)
 
     async def set_outcome(self, intent_id: str, outcome: str, delay_ms: int = 0) -> Intent:
-        """Sets the outcome of a payment for the control plane, and overrides earlier choices. Returns the payment.
+        """Sets the outcome of a payment, even if the payment is already processing. Returns the payment.
 
         Args:
             intent_id: Id of the payment.

@@ -7,8 +7,8 @@ import re
 from typing import Final
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-# Browsers read a backslash as a slash and ignore control characters, so they can interpret such an address differently
-# from this check.
+# Browsers read a backslash as a slash and ignore control characters. A browser can therefore open a different address
+# than the address that this module checks.
 _MISREAD: Final = re.compile(r"[\\\x00-\x20\x7f]")
 
 

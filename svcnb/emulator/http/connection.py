@@ -117,7 +117,7 @@ class Connection(HttpToolsProtocol):
         )
 
     def close(self) -> None:
-        """Closes the connection. The server can still send the rest of a response for a few seconds."""
+        """Closes the connection. The server can still send the rest of a response for up to `LINGER_S` seconds."""
         self._wait(LINGER_S)
         self.transport.close()
 
@@ -224,7 +224,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def _served(self) -> RequestResponseCycle | None:
-        """The request whose response is next, if any."""
+        """The request whose response is incomplete, or None."""
         cycle = self._current
         return None if cycle is None or cycle.response_complete else cycle
 

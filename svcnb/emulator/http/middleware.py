@@ -70,7 +70,11 @@ class Origins:
         self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
 
     def trusts(self, headers: Headers, path: str) -> bool:
-        """Returns whether a program, a page of this server, an allowed origin or a wallet extension sent a request."""
+        """Returns whether the server trusts the sender of a request.
+
+        Programs, pages of this server and pages of allowed origins are trusted. For the path `RPC`, a browser's wallet
+        extensions are also trusted.
+        """
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or _is_same_origin(origin, headers):
             return True
@@ -86,7 +90,7 @@ class Origins:
 
 
 class Middleware:
-    """The application that the server runs.
+    """Outermost ASGI application, which the HTTP server runs.
 
     Every response has a new ``X-Request-Id``, even if the caller sent one. The middleware copies a caller's
     ``X-Correlation-Id`` to the response (docs/service/http.md#response-headers).
