@@ -311,11 +311,11 @@ class Settings(BaseModel):
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
                 f"host {self.host!r} is not a loopback address, but seed is set: anyone who guesses the seed can "
-                "compute all keys. Omit seed, or set host to 127.0.0.1"
+                "compute all keys; omit seed, or set host to 127.0.0.1"
             )
         if self.idle_stop_s is not None and self.state is None:
             raise ValueError(
-                "idle_stop_s is set, but state is not: the next start can continue only from a state folder. Set "
+                "idle_stop_s is set, but state is not: the next start can continue only from a state folder; set "
                 "state, or omit idle_stop_s"
             )
         if self.network_policy in {"record", "replay"} and self.network_file is None:
