@@ -291,7 +291,7 @@ def test_an_empty_database_with_a_root_secret_is_rejected(start, kept):
         text = refused(process)
         assert process.popen.returncode == ExitCode.STATE_UNUSABLE
         assert "the database is empty" in text
-        assert "delete root_secret" in text
+        assert "delete the file root_secret" in text
     (kept / "root_secret").unlink()
     assert start("--state", str(kept)).ready is not None
 

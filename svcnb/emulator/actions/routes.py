@@ -197,7 +197,7 @@ class RunActions:
             return source, body.ipfs_id
         raise EndpointFailure(
             400,
-            "code is empty, or code and ipfs_id are missing: send code (JavaScript source), or only ipfs_id (the CID "
+            "code is empty, or code and ipfs_id are missing. Send code (JavaScript source), or only ipfs_id (the CID "
             "of a source that was sent before)",
         )
 

@@ -48,7 +48,7 @@ class Genesis(NamedTuple):
         content = json.loads(text)
         if (content.pop("hardfork"), content.pop("gas_limit")) != (HARDFORK, GAS_LIMIT):
             raise ChainUnusable(
-                "the state was written by a different version of svcnb, whose chain had different rules: use the "
+                "the state was written by a different version of svcnb, whose chain had different rules. Use the "
                 "version that wrote the state, or a different state folder"
             )
         return cls(**content)

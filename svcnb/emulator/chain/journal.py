@@ -214,7 +214,7 @@ def read(connection: Connection) -> History:
     if base is None and rows and rows[0].position != 1:
         raise JournalUnusable(
             f"the chain's journal starts at entry {rows[0].position}, but the stored chain state before this entry is "
-            "missing or damaged: restore the state folder or the database from a copy, or use a different folder or "
+            "missing or damaged. Restore the state folder or the database from a copy, or use a different folder or "
             "database"
         )
     sound: list[Entry] = []

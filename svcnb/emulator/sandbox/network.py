@@ -165,8 +165,8 @@ class Network:
         except LimitReached as error:
             raise _refused(
                 f"{error}: each account can have at most {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
-                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses, and all accounts together at most "
-                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes; send fewer requests at the same time"
+                f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses. All accounts together can have at most "
+                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes. Send fewer requests at the same time"
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None

@@ -134,7 +134,7 @@ class PostLimit:
         self._limiter = RateLimiter(code, limit, store)
         self._code = code
         self._text = (
-            f"too many webhook posts: the limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s; wait for "
+            f"too many webhook posts: the limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s. Wait for "
             f"the number of seconds in Retry-After, or start the emulator with {option} NUMBER"
         )
 

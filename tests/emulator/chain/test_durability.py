@@ -616,7 +616,7 @@ async def test_entries_without_their_dump_are_an_error(start_chain: StartChain, 
     with database(tmp_path) as connection:
         connection.execute("DELETE FROM chain_dumps")
         connection.execute("DELETE FROM chain_journal WHERE position < 5")
-    with pytest.raises(ChainUnusable, match="restore the state folder or the database from a copy"):
+    with pytest.raises(ChainUnusable, match="Restore the state folder or the database from a copy"):
         await start_chain()
 
 

@@ -151,7 +151,7 @@ def test_a_database_accepts_only_the_root_it_began_with(tmp_path):
     (tmp_path / FILE_NAME).unlink()
     second = load_root_secret(tmp_path, None)
     store = Store(url)
-    with pytest.raises(RootSecretUnusable, match=f"restore the file {FILE_NAME}") as caught:
+    with pytest.raises(RootSecretUnusable, match=f"Restore the file {FILE_NAME}") as caught:
         store.run_now(lambda connection: bind_root(connection, second))
     store.close()
     assert first.hex() not in str(caught.value)

@@ -10,6 +10,6 @@ def install(*_args: object, **_kwargs: object) -> NoReturn:
         NotImplementedError: Always.
     """
     raise NotImplementedError(
-        "this page cannot install packages, because its security policy forbids requests to a package index: to use"
+        "this page cannot install packages, because its security policy forbids requests to a package index. To use"
         " other packages, run the notebook in an installed JupyterLab"
     )
