@@ -1,7 +1,7 @@
 """Recorded requests and responses of the live service.
 
 Each file of the folder `recordings` is one conversation: requests in order, each with its response. `compare` replays a
-conversation against any service, and compares the status, the fields, and the form of each value. The original files
+conversation against any service, and compares the status, the fields, and the format of each value. The original files
 are based on observations of the live service. `record` writes files with the current responses of a service. The files
 never contain secrets. The files refer to keys by name, and contain a mask for each value in a response that looks like
 a secret.
