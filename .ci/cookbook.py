@@ -44,7 +44,7 @@ _COST_LINE: Final = re.compile(r"^one run +(\d+) cents?$", re.MULTILINE)
 
 
 def compiled(source: Path) -> dict[str, Any]:
-    """Returns the interface and the code of the contract in a file."""
+    """Returns the ABI and the creation bytecode of the only contract in a file."""
     wanted = {source.name: {"*": ["abi", "evm.bytecode.object"]}}
     request = {
         "language": "Solidity",

@@ -68,7 +68,7 @@ class PortInUse(EmulatorNotStarted):
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """Error for a state folder or database that the emulator cannot use. The stored data was not changed."""
+    """Error for a state folder or database that the emulator cannot use. The emulator did not change the data."""
 
     default_hint = "Pass another folder as `state`, or move the existing folder to another path."
     exit_code = ExitCode.STATE_UNUSABLE

@@ -1,8 +1,8 @@
 """Client of the child process that draws charts with vl-convert.
 
 vl-convert is native code and aborts its process on some inputs, for example on a control character in a string.
-Therefore, it runs in a child process, which starts with the first chart and draws all later charts. A crash or a
-timeout affects only one chart, and the next chart gets a new process.
+Therefore, vl-convert runs in a child process, which starts with the first chart and draws all later charts. A crash or
+a timeout affects only one chart, and the next chart gets a new process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KEPT: Final = 500
 
 
 class RenderFailed(SvcnbError):
-    """The renderer rejected the chart, crashed, or did not respond in time."""
+    """Error for a chart that the renderer rejected, or on which the renderer crashed or did not respond in time."""
 
     default_hint = "Check the data and the expressions of this chart. Other charts are not affected."
 

@@ -36,7 +36,7 @@ _MEMORY_HEIGHT: Final = 60
 
 @checked
 def trace(run: Run | Trace) -> Layers | Stack:
-    """Draws the timeline of one run: a row for each event, a bar for each wait for the service, and the memory use.
+    """Returns a chart of one run's timeline: a row for each event, a bar for each wait for the service, and the memory.
 
     Args:
         run: Run on an emulator, or the trace of the run.

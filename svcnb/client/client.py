@@ -66,7 +66,7 @@ class Client(ClientSettings[SyncSession]):
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane, for reading traces. You can omit the token for an emulator
             that you run on this machine, because the client then reads the token from a file.
-        vocabulary: Names of the service and of the payment processor.
+        vocabulary: Names of the service and of the payment processor, as they appear in paths and headers.
         timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
         retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
             policy.
@@ -176,8 +176,8 @@ class Client(ClientSettings[SyncSession]):
     ) -> Run:
         """Executes an action and returns its response and logs.
 
-        An execution costs one cent per second, and at least one cent. A failed execution is free. The client does not
-        retry a request that may have arrived, because actions can have external effects.
+        An execution costs one US cent per second, and at least one cent. A failed execution is free. The client does
+        not retry a request that may have arrived, because actions can have external effects.
 
         Args:
             action: An action, a source, or the CID of a source that this node has already executed.
@@ -254,7 +254,7 @@ class Client(ClientSettings[SyncSession]):
         return Batch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
 
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a key can run an action with a wallet, or which permission is missing. This call is free.
+        """Returns why a key can run an action with a wallet, or which permission is missing. This call is free.
 
         If a permission is missing, the result contains the code that grants the permission. The client uses its own key
         only to read, so any key of the account works. The result shows the account's current settings. A new permission

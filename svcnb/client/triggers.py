@@ -80,7 +80,7 @@ class TriggersSettings(Checked):
         """Returns the next times at which a schedule fires. The method sends no request to the service.
 
         Args:
-            text: Cron expression in UTC, with five fields, or with six if seconds come first.
+            text: Cron expression in UTC, with five fields, or with six fields of which the first contains the seconds.
             after: Time in Unix seconds. The first result is after this time. None means the current time.
             count: Number of times to show.
 
@@ -205,8 +205,8 @@ class TriggersClient(TriggersSettings):
             name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
-            cron: Cron expression in UTC, with five fields, or with six if seconds come first. The trigger must not fire
-                more often than every 30 seconds.
+            cron: Cron expression in UTC, with five fields, or with six fields of which the first contains the seconds.
+                The trigger must not fire more often than every 30 seconds.
             **options: See `webhook`.
 
         Raises:
@@ -317,7 +317,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.listing(self._access))
 
     def get(self, trigger: TriggerRef) -> Trigger:
-        """Returns the current state of one trigger.
+        """Returns one trigger with its current settings.
 
         Raises:
             NotFound: The trigger does not exist, or belongs to another user.
@@ -325,7 +325,9 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.get(self._access, trigger))
 
     def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
-        """Changes a trigger. Omitted values stay unchanged. A limit cannot be reset to None.
+        """Changes a trigger, and returns the changed trigger. Omitted values stay unchanged.
+
+        The two limits cannot be reset to None.
 
         Args:
             trigger: The trigger.
@@ -372,7 +374,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.wait_for_run(self._access, trigger, run, timeout))
 
     def fire(self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None) -> Accepted:
-        """Sends a POST request to a webhook, without a token, as an external sender does.
+        """Sends a POST request to a webhook as an external sender, without a token, and returns the id of the run.
 
         Args:
             trigger: A webhook trigger.
@@ -380,7 +382,7 @@ class TriggersClient(TriggersSettings):
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The sender sent too many requests, or the queue is full.
+            RateLimited: The webhook received too many requests in 60 seconds, or the queue of the trigger is full.
             ServiceError: The trigger is disabled (410).
         """
         return self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

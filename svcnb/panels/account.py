@@ -32,7 +32,7 @@ MAX_KEY_FILE: Final = 65_536
 class AccountPanel(WalletPanel, bundle="account"):
     """Panel that creates or opens an account.
 
-    Afterwards, `client` uses the account. In ChainSecured mode, `account` is the open account.
+    When the user opens an account, `client` uses the account. In ChainSecured mode, `account` is the open account.
 
     The panel shows a key once. The key is never part of the widget's state, so saved notebooks do not contain it.
 
@@ -203,7 +203,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def convert(self, *, confirm: bool = False) -> None:
-        """Converts the account permanently.
+        """Converts the account of the client's key to a ChainSecured account, permanently.
 
         Without ``confirm``, the method raises an error that describes the effect.
         """
@@ -307,7 +307,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def pay(self, cents: int, method: str) -> dict[str, str]:
-        """Begins a payment, and returns its id and the address of the processor's page, which contains a secret."""
+        """Starts a payment, and returns its id and the address of the processor's page. The address is a secret."""
         if method not in ("card", "crypto"):
             raise InvalidArgument(f"invalid payment method {method!r}", hint="Choose card or crypto.")
         billing = self.session.billing

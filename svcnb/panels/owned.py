@@ -18,7 +18,7 @@ OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["S
 
 
 async def connected(owner: Signer, channel: Channel) -> Signer:
-    """Returns a wallet that has an address. For a browser wallet, the function waits until the user connects it.
+    """Returns a wallet that has an address. For a browser wallet, the function waits until the wallet is connected.
 
     Args:
         owner: The wallet.
@@ -73,7 +73,7 @@ class Owned:
         """Simulates a call on the current state of the chain. The method does not sign or send anything.
 
         Args:
-            edit: The call. If it needs several transactions, the method simulates only the first one.
+            edit: The call. If the call needs several transactions, the method simulates only the first transaction.
 
         Raises:
             ChainError: The contract would reject the call, or the wallet cannot pay for it.

@@ -34,9 +34,9 @@ FILTERS: Final = ("action", "key", "status", "origin")
 class RunsPanel(Panel, bundle="runs"):
     """Live list of the runs of a service.
 
-    The runs come from the local history (`svcnb.toolkit.history`) and, if the service is an emulator, from the
-    emulator. If you pass a client of the triggers service, the panel also shows the runs of triggers. The widget's
-    state contains no data of a run.
+    The runs come from the local history (`svcnb.toolkit.history`). If the service is an emulator, the panel also reads
+    the runs of the emulator. If you pass a client of the triggers service, the panel also shows the runs of triggers.
+    The widget's state contains no data of a run.
 
     Args:
         client: Client of the service.
@@ -85,7 +85,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def read(self, seen: str) -> dict[str, Any]:
-        """Reads the runs, and returns them unless the view already has them."""
+        """Reads the runs, and returns the data to show. If the view already has this data, returns only its hash."""
         await self._read_names()
         found = await asyncio.to_thread(self._feed.read)
         shown = self._wanted(found)

@@ -232,14 +232,14 @@ class Session:
     # --- announcements ------------------------------------------------------------------------------------------
 
     def watch(self, watcher: Watcher) -> None:
-        """Registers a callback. The session calls it with the names of changes, on any thread."""
+        """Registers a callback. The session calls the callback with the names of changes, on any thread."""
         with self._lock:
             if not self._watchers:
                 self.client.on_run.append(self)
             self._watchers.append(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Removes a callback, and closes the connections if it was the last one."""
+        """Removes a callback. If no other callback is registered, the session closes its connections."""
         with self._lock:
             if watcher in self._watchers:
                 self._watchers.remove(watcher)

@@ -30,10 +30,10 @@ ENDPOINTS: Final = {
 class SigningPanel(WalletPanel, bundle="signing"):
     """Panel that shows the fields of an envelope, requests a signature, checks every rule, and sends the envelope.
 
-    The wallet is a key of this process, a key that the user enters, a browser wallet (EIP-1193, discovered with
-    EIP-6963), or a contract wallet. The panel uses an entered key once and does not store it. One of the other wallets
-    signs for a contract wallet. With `svcnb.BrowserSigner`, the panel also signs requests from Python, including
-    on-chain writes.
+    The user can sign with a key of this process, an entered key, a browser wallet (EIP-1193, discovered with EIP-6963),
+    or a contract wallet. The panel uses an entered key once and does not store the key. For a
+    contract wallet, one of the other wallets signs. With `svcnb.BrowserSigner`, the panel also signs requests from
+    Python, including on-chain writes.
 
     Args:
         client: Client of the service. Without a client, the panel only signs requests from Python.
@@ -41,7 +41,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     Attributes:
         wallet: ``address`` and ``name`` of the browser wallet. Without a connected wallet, both strings are empty.
-        flow: The displayed envelope.
+        flow: Name of the displayed envelope, for example ``CreateWallet``.
 
     Example:
         ``panel = svcnb.panels.SigningPanel(svc)``, and in a later cell, ``mine = await
@@ -56,7 +56,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
         super().__init__(client)
 
     def about(self) -> dict[str, object]:
-        """Returns the displayed envelope."""
+        """Returns the name of the displayed envelope."""
         return {"flow": self.flow}
 
     @traitlets.validate("flow")

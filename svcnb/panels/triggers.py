@@ -141,7 +141,7 @@ class TriggersPanel(Panel, bundle="triggers"):
             source: The action.
             params: JSON text of the object with the default parameters of every run. Empty without parameters.
             config: Settings for this kind of trigger.
-            usage_key: Usage key that can execute the action. If it is empty, the method creates a key.
+            usage_key: Usage key that can execute the action. For an empty string, the method creates a key.
         """
         if not name.strip():
             with field("name"):

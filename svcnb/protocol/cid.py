@@ -91,7 +91,7 @@ def _looks_like_a_path(text: str) -> bool:
 
 
 def source_cid(source: str) -> str:
-    """Computes the CIDv0 of any text, as the service does. Never treats the text as a path.
+    """Computes the CIDv0 of any text, as the service does. The function never treats the text as a path.
 
     Args:
         source: Source text. The function hashes its UTF-8 bytes.

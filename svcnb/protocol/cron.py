@@ -131,8 +131,8 @@ def _interval_s(parsed: CronSim) -> int:
     """Returns the minimum number of seconds between two scheduled times, capped at 60.
 
     A check of only the next ticks depends on the current day, and misses shorter intervals later. Therefore, this
-    function checks the fields themselves. It treats 23:59 and 00:00 as consecutive minutes, even if the day fields
-    exclude one of these two times.
+    function checks the fields themselves. The function treats 23:59 and 00:00 as consecutive minutes, even if the day
+    fields exclude one of these two times.
     """
     seconds = sorted(parsed.seconds)
     within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)

@@ -124,7 +124,7 @@ def broken_rules(
 
     Returns:
         The errors of the violated rules, by number. If the envelope violates rule 2, the function does not check the
-        later rules. If ``types`` is malformed, it does not check rule 6.
+        later rules. If ``types`` is malformed, the function does not check rule 6.
     """
     found: dict[int, EnvelopeRefused] = {}
 

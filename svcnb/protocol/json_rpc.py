@@ -101,7 +101,7 @@ class InvalidResponse(ValueError):
 
 
 def request(number: int, method: str, params: Sequence[Any]) -> dict[str, Any]:
-    """Builds a request.
+    """Returns the JSON object of a request.
 
     Args:
         number: Id of the request, which the response repeats.

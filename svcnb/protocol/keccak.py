@@ -1,11 +1,11 @@
 """Keccak-256 as Ethereum uses it, with the padding that preceded FIPS 202.
 
 pycryptodome computes the hash. This module calls pycryptodome's C functions directly, with declarations that cffi has
-parsed in advance (`_keccak_abi`). If the installed pycryptodome does not match the declarations, the module uses its
-documented interface, which takes 50 to 90 milliseconds to load. In both cases, the module hashes the first 24 short
-inputs of a process in pure Python, in a fraction of a millisecond each. A short command therefore loads no library. An
-installation without the extras ``chain`` and ``emulator`` has no pycryptodome, and the module hashes everything in
-Python.
+parsed in advance (`_keccak_abi`). If the installed pycryptodome does not match the declarations, this module uses the
+documented interface of pycryptodome, which takes 50 to 90 milliseconds to load. In both cases, this module hashes the
+first 24 short inputs of a process in pure Python, in a fraction of a millisecond each. A short command therefore loads
+no library. An installation without the extras ``chain`` and ``emulator`` has no pycryptodome, and the module hashes
+everything in Python.
 """
 
 from __future__ import annotations

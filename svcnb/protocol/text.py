@@ -36,7 +36,7 @@ def whole(text: str) -> str:
 def xml_text(text: str) -> str:
     r"""Replaces every character that XML forbids with U+FFFD.
 
-    XML cannot express these characters, not even with an escape. Parsers reject an SVG that contains one.
+    XML cannot express these characters, not even with an escape. Parsers reject an SVG with such a character.
 
     Source: XML 1.0, production 2 (Char).
 

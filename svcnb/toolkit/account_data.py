@@ -50,7 +50,7 @@ class Period:
         """Returns the period of a given length that ends at `end`.
 
         Args:
-            since: Length of the period, for example ``"7d"``.
+            since: Length of the period: seconds, text such as ``"7d"``, or a ``timedelta``.
             end: End of the period. None means now.
 
         Raises:

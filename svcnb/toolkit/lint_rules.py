@@ -30,8 +30,7 @@ def every_rule(context: Context) -> Iterator[Finding]:
     """Yields the findings of all rules.
 
     If the source has syntax errors, the function yields only the first syntax error, and possibly a finding about the
-    size of the source. After a syntax error, other findings are
-    not reliable.
+    size of the source. After a syntax error, other findings are not reliable.
     """
     yield from sizes(context)
     broken = list(syntax(context))

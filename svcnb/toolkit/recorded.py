@@ -1,7 +1,7 @@
 """Requests to a service and its expected responses.
 
 Each file of the folder `recordings` is one conversation: requests in order, each with its response. `compare` replays a
-conversation against any service, and compares the status, the fields, and the form of each value. The files in this
+conversation against any service, and compares the status, the fields, and the format of each value. The files in this
 package were written from docs/service, and were not recorded on a live service. `record` writes files with the current
 responses of a service. The files never contain secrets. The files refer to keys by name, and contain a mask for each
 value in a response that looks like a secret.

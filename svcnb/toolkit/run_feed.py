@@ -70,7 +70,7 @@ class RunFeed(Checked):
 
     Args:
         client: Client of the service. Its control token gives access to the runs of an emulator.
-        history: Local history. None means the history of the client, or no history if recording is disabled.
+        history: Local history. None means the history of the client. If recording is disabled, there is no history.
         triggers: Client of the triggers service. None means that the feed does not read runs of triggers.
     """
 

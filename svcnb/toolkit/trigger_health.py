@@ -36,8 +36,8 @@ class TriggerHealth(Model):
     trigger: str
     kind: str
     state: State
-    """``failing``: the success rate is too low. ``late``: the schedule did not fire at the expected time. ``idle``: the
-    trigger did not run in this period. ``disabled``: the trigger does not fire."""
+    """``healthy``: no problem. ``failing``: the success rate is too low. ``late``: the schedule did not fire at the
+    expected time. ``idle``: the trigger did not run in this period. ``disabled``: the trigger does not fire."""
 
     runs: int
     """Number of finished runs."""
@@ -64,7 +64,7 @@ class TriggerHealth(Model):
     quiet: ClassVar[frozenset[str]] = frozenset({"trigger_id"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the columns of a table for display."""
+        """Returns the displayed values, with the column names as keys."""
         return {
             "trigger": self.trigger,
             "kind": self.kind,
@@ -122,7 +122,7 @@ def health(
 def judge(
     trigger: Trigger, recent: Sequence[TriggerRun], all_read: Sequence[TriggerRun], now: datetime, wanted: float
 ) -> TriggerHealth:
-    """Determines the health of one trigger.
+    """Determines and returns the health of one trigger.
 
     Args:
         trigger: The trigger.

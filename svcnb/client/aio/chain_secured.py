@@ -118,11 +118,12 @@ class AsyncChainSecured(Namespace):
     async def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
         """Signs the envelope of a flow with a wallet, for the chain and the current time of this service.
 
-        The other methods sign automatically. Use this method to inspect the envelope, or to send the envelope yourself.
+        All other methods sign automatically. Use this method to inspect or send the envelope yourself.
 
         Args:
             owner: The wallet.
-            flow: ``CreateWallet``, ``AddUsageApiKey``, ``ConvertAccount`` or ``BillingAuth``.
+            flow: Operation that the envelope authorises: ``CreateWallet``, ``AddUsageApiKey``, ``ConvertAccount`` or
+                ``BillingAuth``.
 
         Raises:
             InvalidArgument: The flow does not exist.

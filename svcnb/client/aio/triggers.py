@@ -118,8 +118,8 @@ class AsyncTriggersClient(TriggersSettings):
             name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
-            cron: Cron expression in UTC, with five fields, or with six if seconds come first. The trigger must not fire
-                more often than every 30 seconds.
+            cron: Cron expression in UTC, with five fields, or with six fields of which the first contains the seconds.
+                The trigger must not fire more often than every 30 seconds.
             **options: See `webhook`.
 
         Raises:
@@ -230,7 +230,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.listing(self._access))
 
     async def get(self, trigger: TriggerRef) -> Trigger:
-        """Returns the current state of one trigger.
+        """Returns one trigger with its current settings.
 
         Raises:
             NotFound: The trigger does not exist, or belongs to another user.
@@ -238,7 +238,9 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.get(self._access, trigger))
 
     async def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
-        """Changes a trigger. Omitted values stay unchanged. A limit cannot be reset to None.
+        """Changes a trigger, and returns the changed trigger. Omitted values stay unchanged.
+
+        The two limits cannot be reset to None.
 
         Args:
             trigger: The trigger.
@@ -285,7 +287,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def fire(
         self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> Accepted:
-        """Sends a POST request to a webhook, without a token, as an external sender does.
+        """Sends a POST request to a webhook as an external sender, without a token, and returns the id of the run.
 
         Args:
             trigger: A webhook trigger.
@@ -293,7 +295,7 @@ class AsyncTriggersClient(TriggersSettings):
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The sender sent too many requests, or the queue is full.
+            RateLimited: The webhook received too many requests in 60 seconds, or the queue of the trigger is full.
             ServiceError: The trigger is disabled (410).
         """
         return await self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

@@ -44,7 +44,7 @@ class AuditEntry(Model):
     """Hash of the transaction."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns a short description of the entry."""
+        """Returns the block, the time, the sender and the description, by name."""
         return {"block": self.block, "time": f"{self.time:%Y-%m-%d %H:%M:%S}", "who": self.who, "what": self.what}
 
 

@@ -146,7 +146,7 @@ class _Steps:
         yield from act(lambda: records.write(self.record))
 
     def register(self, name: str, description: str) -> Flow[None]:
-        """Registers the wallet on chain, unless it is already registered."""
+        """Registers the wallet on chain, unless the wallet is already registered."""
         address, path = self.record.wallet_address, int(self.record.derivation_path, 16)
         if (yield from self.account.view("getWalletDerivation", address)) == 0:
             yield from self._advance("registering")
@@ -156,7 +156,7 @@ class _Steps:
         yield from self._advance("registered")
 
     def set_key(self) -> Flow[None]:
-        """Registers the usage key on chain, unless the chain already contains it."""
+        """Registers the usage key on chain, unless the key is already registered."""
         hashed = self.hashed()
         known = yield from self.account.every("listApiKeys")
         if all(entry[1] != hashed for entry in known):

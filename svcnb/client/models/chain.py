@@ -54,7 +54,7 @@ class Preview(Model):
     quiet: ClassVar[frozenset[str]] = frozenset({"arguments"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns a short description of the write."""
+        """Returns the displayed fields by name, with the cost in ETH."""
         return {
             "what": self.what,
             "function": self.function,
@@ -87,7 +87,7 @@ class Receipt(Model):
     """Cost of the transaction in wei, which the signing wallet paid."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns a short description of the write."""
+        """Returns the displayed fields by name, with the cost in ETH."""
         return {
             "what": self.what,
             "block": self.block,

@@ -122,7 +122,7 @@ class UsageKey(Model):
         return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "only read"
 
     def summary(self) -> dict[str, Any]:
-        """Returns a short description of the key."""
+        """Returns the name, description, permissions and hash of the key, and its masked secret, by name."""
         return {
             "name": self.name,
             "description": self.description,

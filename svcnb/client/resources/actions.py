@@ -115,7 +115,9 @@ class Actions(Resource):
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Registers an action under a name, or replaces its existing name. This call costs one cent.
+        """Registers an action under a name, or replaces its existing name, and returns the registration.
+
+        This call costs one cent.
 
         Args:
             action: An action, a source or a raw CID.
@@ -129,9 +131,9 @@ class Actions(Resource):
         return self._do(register(action, name, description))
 
     def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
-        """Changes the name or the description of a registered action. Omitted values stay unchanged.
+        """Changes the name or the description of a registered action, and returns the registration.
 
-        This call costs one cent.
+        Omitted values stay unchanged. This call costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -170,11 +172,11 @@ class Actions(Resource):
         return self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[RegisteredAction]:
-        """Iterates over the actions page by page, for accounts with very many actions. The calls are free."""
+        """Iterates over the actions of the account, or of a group. Each request reads one page, free of charge."""
         return self._iterate(lambda number: page(number, group=group))
 
     def cid(self, source: str | Action) -> str:
-        """Requests the CID of a source from the service.
+        """Requests the CID of a source from the service, and returns this CID.
 
         This call is free and needs no key. `svcnb.cid` computes the same CID locally.
         """

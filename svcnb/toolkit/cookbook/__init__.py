@@ -65,7 +65,7 @@ class Recipe(Model):
 
 
 def recipes() -> Listing[Recipe]:
-    """Returns all recipes, with their names as keys."""
+    """Returns all recipes, in alphabetical order of their names."""
     found = []
     for path in sorted((_FOLDER / "recipes").glob(f"*/{_DESCRIPTION}")):
         described = tomllib.loads(path.read_text("utf-8"))
