@@ -150,7 +150,7 @@ class Accounts:
         if wait_s is not None:
             raise StructuredError(
                 429,
-                f"At most {self._settings.new_account_burst} accounts per minute can be created from one IP address.",
+                f"at most {self._settings.new_account_burst} accounts per minute can be created from one IP address",
                 fix="Wait for the number of seconds in Retry-After, or use an existing account.",
                 headers={"Retry-After": str(math.ceil(wait_s))},
             )

@@ -155,7 +155,7 @@ class RunActions:
             note.abandoned()
             raise
         except EngineUnavailable as error:
-            down = Unavailable("The actions runtime")
+            down = Unavailable("the actions runtime")
             note.refused(down, "unavailable")
             raise down from error
         except ServiceError as refusal:
@@ -250,7 +250,7 @@ class RunActions:
         if self._settings.load_shedding and self._load.overloaded():
             raise StructuredError(
                 429,
-                "The node rejects executions for a short time, because its CPU is overloaded. Nothing was charged.",
+                "the node rejects executions for a short time, because its CPU is overloaded; nothing was charged",
                 fix="Wait for the number of seconds in Retry-After, then try again. Wait longer after each failure.",
                 headers={"Retry-After": "1"},
             )

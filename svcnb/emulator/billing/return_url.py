@@ -36,8 +36,8 @@ def check_return_url(url: str, *, own_host: str) -> str:
         if parts.scheme in {"http", "https"} and (_is_loopback(parts.hostname) or parts.netloc == own_host):
             return url
     raise ReturnUrlRefused(
-        f"Invalid return_url {url[:80]!r}: use an address on this machine (http://127.0.0.1:…, http://localhost:…) or "
-        "on the host of this page."
+        f"invalid return_url {url[:80]!r}: use an address on this machine (http://127.0.0.1:…, http://localhost:…) or "
+        "on the host of this page"
     )
 
 

@@ -110,7 +110,7 @@ class Connection(HttpToolsProtocol):
         self._refuse(
             StructuredError(
                 503,
-                f"The emulator already has {self.limit} connections, and no more are allowed.",
+                f"the emulator already has {self.limit} connections, and no more are allowed",
                 fix="Close unused connections, or try again in a second.",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
@@ -150,7 +150,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(
                 StructuredError(
                     431,
-                    f"The head of the request is longer than {MAX_HEAD_BYTES} bytes.",
+                    f"the head of the request is longer than {MAX_HEAD_BYTES} bytes",
                     fix="Send fewer or shorter headers.",
                 )
             )
@@ -212,7 +212,7 @@ class Connection(HttpToolsProtocol):
         self._refuse(
             StructuredError(
                 400,
-                "The request is not valid HTTP/1.1: its request line, a header or its body framing cannot be parsed.",
+                "the request is not valid HTTP/1.1: its request line, a header or its body framing cannot be parsed",
                 fix="Check the method, the length of the address (at most 64 KiB), the headers "
                 f"(at most {MAX_HEADERS}) and Content-Length.",
             )
@@ -250,7 +250,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(
                 StructuredError(
                     408,
-                    f"The {what} of the request did not arrive within {seconds:g} seconds.",
+                    f"the {what} of the request did not arrive within {seconds:g} seconds",
                     fix=f"Send the complete request within {seconds:g} seconds.",
                     headers={"Connection": "close"},
                 )

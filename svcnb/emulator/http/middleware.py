@@ -205,13 +205,13 @@ class Middleware:
             origin = headers["origin"][:_SHOWN]
             return StructuredError(
                 403,
-                f"This emulator does not accept requests from pages of the origin {origin}.",
+                f"this emulator does not accept requests from pages of the origin {origin}",
                 fix=f"If the page is yours, start the emulator with --allow-origin {origin} (SVC_ALLOW_ORIGIN).",
             )
         if not self._origins.has_valid_name(headers):
             return StructuredError(
                 403,
-                f"This emulator does not accept the host name {headers.get('host', '')[:_SHOWN]!r}.",
+                f"this emulator does not accept the host name {headers.get('host', '')[:_SHOWN]!r}",
                 fix="Use 127.0.0.1 or localhost, or start the emulator with --allow-origin ORIGIN_OF_YOUR_PROXY.",
             )
         return None
@@ -283,7 +283,7 @@ class Middleware:
 
 STOPPING: Final = StructuredError(
     503,
-    "The service is stopping, and this request was not finished.",
+    "the service is stopping, and this request was not finished",
     fix="Send the request again when the service is available. If the request changes data, first check whether "
     "the data changed.",
     headers={"Retry-After": "1"},
@@ -320,7 +320,7 @@ def _check_query(scope: Scope) -> StructuredError | None:
         return None
     return StructuredError(
         400,
-        f"The query string has {found} parameters; at most {MAX_QUERY_PARAMETERS} are allowed.",
+        f"the query string has {found} parameters; at most {MAX_QUERY_PARAMETERS} are allowed",
         fix="Send only the parameters of the endpoint, and send each parameter only once.",
     )
 
@@ -328,7 +328,7 @@ def _check_query(scope: Scope) -> StructuredError | None:
 def _failed(scope: Scope) -> StructuredError:
     return StructuredError(
         500,
-        f"The service failed while it handled request {scope.get('request_id', '')}. Nothing was charged.",
+        f"the service failed while it handled request {scope.get('request_id', '')}; nothing was charged",
         fix="Try again. If the problem persists, report it with the request id and the log of the emulator.",
     )
 

@@ -55,7 +55,7 @@ class StoreUnavailable(Unavailable):
     """Error for a database that cannot be read or written. The failed call changed nothing."""
 
     def __init__(self, detail: str) -> None:
-        super().__init__("The database", detail)
+        super().__init__("the database", detail)
 
 
 class StatementRefused(StoreUnavailable):

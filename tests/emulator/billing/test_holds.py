@@ -84,7 +84,7 @@ async def test_two_servers_have_the_same_results_as_one(servers: list[Server]) -
                 held[wallet] += cents
             else:
                 refused += 1
-                with pytest.raises(StructuredError, match="This call needs"):
+                with pytest.raises(StructuredError, match="this call needs"):
                     await server.ledger.hold(wallet, cents)
         elif holds and what == "grow":
             _, hold = chance.choice(holds)
@@ -94,7 +94,7 @@ async def test_two_servers_have_the_same_results_as_one(servers: list[Server]) -
                 held[hold.account] += cents
             else:
                 refused += 1
-                with pytest.raises(StructuredError, match="This call needs"):
+                with pytest.raises(StructuredError, match="this call needs"):
                     await hold.grow(more)
         elif holds:
             owner, hold = holds.pop(chance.randrange(len(holds)))
