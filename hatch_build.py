@@ -34,7 +34,7 @@ class BundleError(RuntimeError):
 
 
 class MetadataHook(MetadataHookInterface):
-    """Adds the README and the URLs of the project to the metadata.
+    """Metadata hook, which adds the README and the URLs of the project to the metadata.
 
     ``SVCNB_REPOSITORY`` is the address of the repository, for example of a release's source. With this variable, the
     metadata contains URLs, and links and images of the README are absolute, as a package index requires.

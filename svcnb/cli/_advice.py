@@ -150,9 +150,9 @@ def advice(error: BaseException) -> str:
     errors = sys.modules.get("svcnb.client.errors")
     if own and own == getattr(errors, "EXECUTION_HINT", ""):
         return _EXECUTION
-    if str(getattr(error, "message", "")).startswith("There is no endpoint "):
+    if str(getattr(error, "message", "")).startswith("there is no endpoint "):
         return _ADDRESS
-    if str(getattr(error, "message", "")).startswith("There is no payment "):
+    if str(getattr(error, "message", "")).startswith("there is no payment "):
         return _PAYMENT
     for name, step in _ADVICE.items():
         kind = getattr(errors, name, None)

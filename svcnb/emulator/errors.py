@@ -68,7 +68,7 @@ class StructuredError(ServiceError):
 
     Args:
         status: HTTP status, which determines the field ``error``.
-        message: Complete sentence that states the problem and the allowed values.
+        message: One clause that states the problem and the allowed values, in lower case and without a full stop.
         fix: Complete sentence that states how the caller can fix the problem. Clients show this text after the message.
         docs: The page that explains the error: ``errors``, ``authentication`` or ``pricing``.
         headers: Additional response headers.
@@ -95,14 +95,14 @@ class Unavailable(StructuredError):
     """Error 503 for an unavailable part of the service. The call is free.
 
     Args:
-        part: Name of the unavailable part, with which the message starts, for example ``The chain``.
+        part: Name of the unavailable part, with which the message starts, for example ``the chain``.
         detail: The cause, without secrets.
     """
 
     def __init__(self, part: str, detail: str = "") -> None:
         super().__init__(
             503,
-            f"{part} is temporarily unavailable{': ' + detail if detail else ''}. Nothing was charged.",
+            f"{part} is temporarily unavailable{': ' + detail if detail else ''}; nothing was charged",
             fix="Try again in a few seconds.",
             headers={"Retry-After": "1"},
         )
@@ -117,4 +117,4 @@ class ChainUnavailable(Unavailable):
     """
 
     def __init__(self, detail: str) -> None:
-        super().__init__("The chain", detail)
+        super().__init__("the chain", detail)

@@ -312,7 +312,7 @@ class Chain:
     async def import_snapshot(self, data: bytes) -> None:
         """Restores a snapshot from `export_snapshot`, in the node and in the journal.
 
-        Listeners receive the event `RESET`. The caller can first restore the database to the same moment.
+        Listeners receive the event `RESET`. The method does not restore the other tables of the database.
 
         Raises:
             SnapshotUnusable: The bytes are not a snapshot of this chain. The chain is unchanged.

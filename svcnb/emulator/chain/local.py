@@ -61,13 +61,13 @@ class LocalChain:
         self._broken: ChainUnavailable | None = None
         self._next_rebuild_at: float | None = None
         self._is_unreported = False
-        """Whether a block can contain a journalled transaction whose receipt was not reported."""
+        """Whether a block can contain a journalled transaction whose receipt `on_receipt` has not received."""
         self._jobs = Jobs()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], Awaitable[None]] = ignore
         """Coroutine function to call with each receipt before the sender receives a response."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Coroutine function to call after the restore of a snapshot, or a change whose receipt was not reported."""
+        """Coroutine function to call after the restore of a snapshot, or after a rebuild if receipts are missing."""
 
     # --- start and stop ---------------------------------------------------------------------------------------------
 

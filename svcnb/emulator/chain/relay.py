@@ -27,7 +27,7 @@ from svcnb.protocol.contract import AbiError, Function, decode_revert
 T = TypeVar("T")
 
 GAS: Final = 25_000_000
-"""Gas limit of a transaction on the built-in chain. A block contains one transaction and has 30 million gas."""
+"""Gas limit of a transaction on the built-in chain. A block has one transaction, and a limit of 30 million gas."""
 MAX_FEE: Final = 1_000_000_000_000
 """Maximum fee on the built-in chain, in wei per unit of gas.
 

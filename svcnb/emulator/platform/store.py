@@ -4,9 +4,9 @@ Each package of the emulator declares its tables (`schema`) and passes short fun
 in sequence on the database thread. All functions in the queue share one commit, which makes durable writes cheap under
 load. `Store.run` returns after the commit.
 
-A database in memory needs no disk, and a switch to another thread takes longer than the work itself. Therefore,
-functions run immediately in the calling thread. Only `Store.run_long` uses the database thread. Until a call of
-`Store.run_long` has finished, all other functions also use this thread.
+With a database in memory, functions run immediately in the calling thread, because a switch to another thread takes
+longer than the work itself. Only `Store.run_long` uses the database thread. Until a call of `Store.run_long` has
+finished, all other functions also use this thread.
 
 Only one emulator can use an SQLite database. Several servers can share a PostgreSQL database. A lock in the database
 also runs their transactions in sequence. The data that a function reads therefore stays valid until its commit.
@@ -55,7 +55,7 @@ class StoreUnavailable(Unavailable):
     """Error for a database that cannot be read or written. The failed call changed nothing."""
 
     def __init__(self, detail: str) -> None:
-        super().__init__("The database", detail)
+        super().__init__("the database", detail)
 
 
 class StatementRefused(StoreUnavailable):
@@ -348,7 +348,7 @@ class _File:
 def _for_caller(error: BaseException) -> BaseException:
     """Returns the error for the caller of a failed function.
 
-    A lost connection affects all callers, so this function raises the error.
+    If the connection is lost, the function raises the error instead, because the loss affects all callers.
     """
     if not isinstance(error, DatabaseError) or isinstance(error, ConstraintBroken):
         return error
@@ -358,7 +358,7 @@ def _for_caller(error: BaseException) -> BaseException:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Returns whether a retry causes the same error, because the database itself works."""
+    """Returns whether the database works and rejects the statement, so that a retry causes the same error."""
     return not isinstance(error, DatabaseError) or (not error.lost and error.final)
 
 

@@ -208,7 +208,7 @@ class Network:
         except BaseException:
             for release in held:
                 release()
-            data = bytearray()  # the error refers to this frame and can exist for a long time
+            data = bytearray()  # free the bytes now, because the error's traceback refers to this frame
             raise
         return data if held else bytes(data), held
 

@@ -119,7 +119,7 @@ class Packages:
         pins = self._pins()
         pinned = pins.get(name)
         if pinned is None:
-            # Trust on first use. A read-only folder also works, but without pins.
+            # Trust the first version of a file. In a read-only folder, imports work, but the loader stores no hashes.
             with contextlib.suppress(OSError):
                 text = json.dumps({**pins, name: integrity}, indent=2, sort_keys=True) + "\n"
                 # Emulators can share a folder. A concurrent reader sees either the old file or the new file.

@@ -28,8 +28,8 @@ _HEAD_START_S = 0.01
 _WARMING_S = 0.08  # processor time that a spare uses before its first job
 # Wait of a run before another process starts. If an earlier run ends within this time, the run uses its process.
 _QUEUE_CHECK_S = 0.05
-# If processes are ready to run for more than this fraction of the time, the processor limits them, and more processes
-# do not help.
+# If processes run or wait for a core for more than this fraction of the time, the processor limits them, and more
+# processes do not help.
 _WORKING = 0.5
 # After this number of checks in which runs waited and no run ended, the pool starts another process in any case.
 _STALLS = 10

@@ -104,7 +104,7 @@ class Recording:
         """Appends an exchange and writes the file atomically.
 
         Raises:
-            RecordingError: The recording would exceed `MAX_RECORDING_BYTES`, or cannot be written.
+            RecordingError: The file is full (`MAX_RECORDING_BYTES`), or cannot be written.
         """
         async with self._lock:
             await in_thread(self._add, request, response)

@@ -4,10 +4,10 @@ A queue executes the oldest unfinished run of its trigger. Then one transaction 
 run. The runs of a trigger therefore execute in sequence, in order of admission. A run that waits for a retry delays
 only its own trigger. The queue does not poll: the admission of a run starts the queue, which ends after the last run.
 
-The state is in the database. At the start, the service opens a queue for each trigger with unfinished runs. A run of a
-killed process is still marked as running, and the queue executes it again with the same id. Servers that share the
-database use leases, so that only one server runs the queue of a trigger. The other servers check regularly whether the
-lease is free.
+The state of each run is in the database. At the start, the service opens a queue for each trigger with unfinished
+runs. A run of a killed process is still marked as running, and the queue executes it again with the same id. Servers
+that share the database use leases, so that only one server runs the queue of a trigger. The other servers check
+regularly whether the lease is free.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ export function maker(
   const drawer = h(
     "details",
     { class: "svcnb-new" },
-    h("summary", {}, "New trigger"),
+    h("summary", {}, "Create trigger"),
     field("Name", name),
     h("fieldset", {}, h("legend", {}, "Kind"), ...kinds.map(({ label }) => label)),
     schedule,
