@@ -100,7 +100,7 @@ class ClientSettings(Checked, Generic[SessionT]):
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
-        """Returns a client that uses other settings and the same connections.
+        """Returns a client that uses other settings and the same connections. Omitted settings stay unchanged.
 
         Args:
             timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
@@ -219,7 +219,7 @@ def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FB
 
 
 def listeners(on_run: Callable[[RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
-    """Returns the listeners of executions: the given listeners, and the record of runs unless it is disabled."""
+    """Returns the listeners of executions: the given listeners, and the recorder of runs unless it is disabled."""
     given = [on_run] if callable(on_run) else list(on_run)
     path = default_path() if config.history is None else config.history
     return given if path is None or str(path) == OFF else [*given, Recorder(path)]

@@ -138,7 +138,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Loads each setting from the first source that contains it: argument, selected profile, environment or file.
+    """Returns the settings, each from the first source that contains it: argument, profile, environment or file.
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.

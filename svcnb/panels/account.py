@@ -88,8 +88,9 @@ class AccountPanel(WalletPanel, bundle="account"):
     def close(self) -> None:
         """Closes the panel. The client, the open account and the owner's wallet stay available to the other panels.
 
-        A browser wallet that is connected through this panel is removed, because it cannot sign without the panel. To
-        close the account, or to remove any other wallet from the kernel's memory, first call `leave` or `forget_owner`.
+        The method removes a browser wallet that is connected through this panel, because this wallet cannot sign
+        without the panel. To close the account, or to remove any other wallet from the kernel's memory, first call
+        `leave` or `forget_owner`.
         """
         if self.session.host is self:
             self.session.host = None

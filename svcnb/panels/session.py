@@ -296,7 +296,7 @@ class Session:
         return self._names.get((kind, which), repr(which))
 
     def with_names(self, code: str) -> str:
-        """Replaces the addresses of wallets that a panel created with their variables, in recorded Python."""
+        """Returns recorded Python in which variables replace the addresses of wallets that a panel created."""
         for (kind, which), name in self._names.items():
             if kind == "wallet":
                 code = code.replace(repr(which), f"{name}.address")

@@ -223,7 +223,7 @@ class Channel:
             self._send({"type": "progress", "id": number, "text": text})
 
     async def ask(self, name: str, args: dict[str, Any], *, within: float | None, shown: float = SHOWN_WITHIN_S) -> Any:
-        """Shows a question to the user of the panel, and waits for the reply. The method can run in any event loop.
+        """Shows a question to the user of the panel, and returns the reply. The method can run in any event loop.
 
         Args:
             name: Name of the question in the panel's browser side.

@@ -1,4 +1,4 @@
-"""Rules of the linter, each in one function."""
+"""Rules of the linter. Each rule is a function that yields findings for the action in a `Context`."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class PendingFolder:
         self.key_file: Path = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")
 
     def begin(self, **fields: Any) -> PendingMint:
-        """Writes the first record of the creation of a wallet or usage key.
+        """Writes and returns the first record of the creation of a wallet or usage key.
 
         Raises:
             ConfigError: The record cannot be written. The client did not send a request to the service.

@@ -157,7 +157,7 @@ def test_cookies_are_not_shared_between_runs(room: Any, site: Any, open_network:
     assert [name for _, _, headers, _ in site.seen for name in headers if name.lower() == "cookie"] == []
 
 
-def test_ethers_providers_work_through_it_and_count_one_for_each_http_request(web: Any, site: Any):
+def test_ethers_providers_use_fetch_and_each_http_request_counts_once(web: Any, site: Any):
     source = """const main = async (url) => {
       const provider = new ethers.providers.JsonRpcProvider(url + '/rpc');
       const static_ = new ethers.providers.StaticJsonRpcProvider(url + '/rpc', 8453);

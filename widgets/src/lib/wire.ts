@@ -120,7 +120,7 @@ export class Wire {
     return [...this.waiting.values()].map(({ running }) => running);
   }
 
-  /** Registers a handler for the questions with one name. Call it before `open`. */
+  /** Registers a handler for the questions with one name. Call this method before `open`. */
   onAsk(name: string, handler: (ask: Ask) => void): void {
     this.askers.set(name, handler);
   }
