@@ -1,4 +1,4 @@
-"""Node that follows the journal. After a loss of the node, a replay of the journal rebuilds the chain on a new node.
+"""Node that executes the journal. After a loss of the node, a replay of the journal rebuilds the chain on a new node.
 
 This module uses no locks, because `LocalChain` makes all changes in sequence.
 """
@@ -57,7 +57,7 @@ class NoBlock(ChainUnavailable):
 
 
 class Replica:
-    """Node that follows the journal.
+    """Node that executes the entries of the journal.
 
     Args:
         store: Database that contains the journal.

@@ -33,7 +33,7 @@ class StartFailed(RuntimeError):
 
 
 class Isolate(asyncio.Protocol):
-    """Service side of one isolate.
+    """Connection of the service to one isolate, which is a process that runs actions.
 
     Args:
         host: Host that starts and stops the isolate's process.
