@@ -109,7 +109,7 @@ class Replica:
             early: Node that is already starting. The method uses this node if the first block matches.
 
         Raises:
-            ChainUnusable: The journal belongs to a different chain, or cannot be repaired.
+            ChainUnusable: The journal belongs to another server, chain or engine, or cannot be repaired.
             ChainUnavailable: The node did not start.
             ToolMissing: The node's binary is not installed.
         """
@@ -228,7 +228,7 @@ class Replica:
             await self._save_dump()
 
     async def settle(self) -> None:
-        """Saves a dump of the state, so that the next start is fast."""
+        """Saves a dump of a changed state, so that the next start is fast. Does nothing for a database in memory."""
         if self._store.url is not None and self._position > self._dumped_at:
             await self._save_dump()
 
