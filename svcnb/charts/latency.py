@@ -99,8 +99,8 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
 
     Args:
         groups: Group of each value, counted from 0.
-        values: Values from 0 to below a billion. The function compares them with a precision of a billionth of the
-            largest value.
+        values: Values from 0 to below a billion. The function compares the values with a precision of a billionth of
+            the largest value.
         count: Number of groups.
         wanted: Requested percentiles.
 

@@ -23,7 +23,7 @@ Traced = Run | ActionError | ServiceError | str
 
 
 def trace(of: Traced) -> Flow[Trace]:
-    """Reads the timeline of a run from the control plane of the emulator.
+    """Reads and returns the timeline of a run from the control plane of the emulator.
 
     Raises:
         TraceUnavailable: The emulator has no timeline of the run, or the service is not an emulator.

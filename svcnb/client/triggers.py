@@ -95,7 +95,7 @@ class TriggersSettings(Checked):
 
     @staticmethod
     def event(signature: str) -> EventPreview:
-        """Explains an event signature: topic0, argument names and warnings. The method sends no request.
+        """Returns topic0, the arguments and the warnings of an event signature. The method sends no request.
 
         Args:
             signature: ``Name(type,type)``, or the whole declaration from the contract's source.
@@ -337,11 +337,11 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.update(self._access, trigger, **changes))
 
     def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
+        """Enables and returns a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return self.update(trigger, enabled=True)
 
     def disable(self, trigger: TriggerRef) -> Trigger:
-        """Disables a trigger. Queued runs stay queued."""
+        """Disables and returns a trigger. New events do not start runs. Queued runs stay queued."""
         return self.update(trigger, enabled=False)
 
     def delete(self, trigger: TriggerRef) -> None:
@@ -382,7 +382,7 @@ class TriggersClient(TriggersSettings):
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The webhook received too many requests in 60 seconds, or the queue of the trigger is full.
+            RateLimited: Too many requests arrived within 60 seconds, or the queue of the trigger is full.
             ServiceError: The trigger is disabled (410).
         """
         return self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

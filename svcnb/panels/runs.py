@@ -143,7 +143,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def draw(self) -> list[str]:
-        """Draws the charts of `svcnb.charts` for the displayed runs."""
+        """Returns the charts of `svcnb.charts` for the displayed runs, as SVG."""
         self.channel.progress("Drawing")
         await self._read_names()
         drawn = await asyncio.to_thread(lambda: run_drawings.draw([self._named(run) for run in self.runs]))

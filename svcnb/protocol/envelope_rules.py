@@ -153,7 +153,7 @@ def broken_rules(
 
 
 def signature_bytes(signature: object) -> bytes:
-    """Parses the signature of a received envelope.
+    """Returns the bytes of a received envelope's signature.
 
     Args:
         signature: Hex text, with or without ``0x``. The function ignores surrounding whitespace. The signature can be

@@ -45,7 +45,7 @@ class Parameter:
     description: str = ""
 
     def value(self, given: Any) -> Any:
-        """Converts a value to the type of the parameter.
+        """Returns a value, converted to the type of the parameter.
 
         Args:
             given: Value, or its text on a command line.
@@ -140,7 +140,7 @@ def is_own(name: str) -> bool:
 
 
 def read_notebook(file: str | Path) -> OwnNotebook:
-    """Reads the title and the parameters of a notebook.
+    """Returns a notebook's title and parameters.
 
     Args:
         file: The notebook.

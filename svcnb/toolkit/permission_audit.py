@@ -185,7 +185,7 @@ class Permissions:
 
 @checked
 def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None = None) -> Permissions:
-    """Reads the permissions of an account. This call is free in both modes.
+    """Returns the permissions of an account. This call is free in API mode and in ChainSecured mode.
 
     Args:
         account: A client with any key of the account, or a ChainSecured account opened by its owner.

@@ -100,7 +100,7 @@ def test_reuse_without_bundles_says_what_to_do(hook: ModuleType, tree: Path, mon
 
 
 @pytest.mark.usefixtures("no_deno")
-def test_an_unpacked_sdist_uses_the_bundles_it_carries(hook: ModuleType, tree: Path) -> None:
+def test_an_unpacked_sdist_uses_the_bundles_that_it_contains(hook: ModuleType, tree: Path) -> None:
     (tree / "widgets/src/a.ts").unlink()
     (tree / "PKG-INFO").write_text("Name: svcnb\n")
     assert hook.ensure(tree) == "the bundles that are there are reused"

@@ -250,11 +250,11 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.update(self._access, trigger, **changes))
 
     async def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
+        """Enables and returns a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return await self.update(trigger, enabled=True)
 
     async def disable(self, trigger: TriggerRef) -> Trigger:
-        """Disables a trigger. Queued runs stay queued."""
+        """Disables and returns a trigger. New events do not start runs. Queued runs stay queued."""
         return await self.update(trigger, enabled=False)
 
     async def delete(self, trigger: TriggerRef) -> None:
@@ -295,7 +295,7 @@ class AsyncTriggersClient(TriggersSettings):
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The webhook received too many requests in 60 seconds, or the queue of the trigger is full.
+            RateLimited: Too many requests arrived within 60 seconds, or the queue of the trigger is full.
             ServiceError: The trigger is disabled (410).
         """
         return await self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

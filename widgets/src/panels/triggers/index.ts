@@ -71,7 +71,7 @@ export default panel("Triggers", (at) => {
     );
   };
 
-  /** Ask for confirmation, because this also deletes the trigger's runs. */
+  /** Ask for confirmation, because the service also deletes the trigger's runs. */
   const removal = ({ id, name }: Trigger): HTMLElement => {
     const place = h("span", { class: "svcnb-removal" });
     const ask = h("button", { type: "button", class: "svcnb-quiet", "aria-label": `Delete ${name}` }, "Delete");
