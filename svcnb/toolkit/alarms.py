@@ -72,7 +72,7 @@ class ActionFigures(Model):
     cost_cents: int
     """Cost of the runs in the period, in cents."""
     last_run: datetime | None
-    """Time of the last run, in UTC. None without a run in both periods."""
+    """Time of the last run, in UTC. None if neither period contains a run."""
     runs_before: int
     """Number of runs in the previous period."""
     failed_percent_before: float | None
