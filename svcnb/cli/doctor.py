@@ -87,7 +87,7 @@ def command(ctx: click.Context, live: str | None, base_url: str | None, as_json:
 
 
 def _lines(finding: Finding) -> str:
-    line = f"{'ok  ' if finding.good else 'MISS'}  {finding.what:<18} {finding.seen}"
+    line = f"{'ok  ' if finding.good else 'FAIL'}  {finding.what:<18} {finding.seen}"
     return line if finding.good or not finding.fix else f"{line}\n{'':24} {finding.fix}"
 
 

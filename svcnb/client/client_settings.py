@@ -137,7 +137,7 @@ def keyed(config: Config, key: AnyKey | None) -> Config:
     if isinstance(key, UsageKey):
         if key.usage_api_key is None:
             raise InvalidArgument(
-                f"the usage key {key.name!r} was returned by a list call, which never returns secrets",
+                f"the usage key {key.name!r} has no secret, because it was returned by a list call",
                 hint="Use the object that svc.usage_keys.create returned, or the key string that you saved.",
             )
         return config.replace(api_key=key.usage_api_key, master_key=False)
@@ -206,8 +206,8 @@ _OWN_HEADERS = {
     "content-type": "Omit this header: the client sends JSON.",
     "host": "Omit this header, or pass base_url=...",
     "transfer-encoding": "Omit this header.",
-    "x-api-key": "Pass api_key=...",
-    "x-correlation-id": "Call svc.with_options(correlation_id=...).",
+    "x-api-key": "Omit this header, and pass the key as api_key=...",
+    "x-correlation-id": "Omit this header, and call svc.with_options(correlation_id=...).",
 }
 
 

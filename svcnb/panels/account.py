@@ -171,7 +171,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         """Uses a contract wallet as the owner. The previously chosen wallet signs for the contract wallet."""
         if self.owner is None:
             raise SigningError(
-                "a contract wallet requires a signer",
+                "no wallet is chosen that signs for the contract wallet",
                 hint="First choose a browser wallet, a key file or a private key.",
             )
         with field("contract", SigningError):
@@ -267,7 +267,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     async def _signer(self) -> Signer:
         if self.owner is None:
             raise SigningError(
-                "a ChainSecured account requires the wallet that owns it",
+                "the wallet that owns the ChainSecured account is missing",
                 hint="Choose a browser wallet, a key file or a private key under ChainSecured mode.",
             )
         await connected(self.owner, self.channel)

@@ -163,7 +163,7 @@ class Session:
         """Chooses the key that runs actions, by its hash. An empty string chooses the client's key."""
         if which and which not in self._keys:
             raise ConfigError(
-                "this session does not have the secret of this usage key",
+                "the panel does not have the secret of this usage key",
                 hint="Create a new usage key, or open the account with the stored key. The panel shows a "
                 "secret only once.",
             )
@@ -176,7 +176,7 @@ class Session:
             return self.service.with_key(self._keys[self._run_key])
         if self.account is not None:
             raise ConfigError(
-                "a ChainSecured account runs actions with a usage key",
+                "no usage key is chosen, but a ChainSecured account can run actions only with a usage key",
                 hint="Create a usage key and choose this key next to Run.",
             )
         return self.service

@@ -102,7 +102,7 @@ def failure(error: BaseException) -> dict[str, Any]:
         stopped = isinstance(error, asyncio.CancelledError)
         return {
             "type": "Cancelled" if stopped else "TimedOut",
-            "message": "Stopped." if stopped else "The operation took too long.",
+            "message": "the operation was stopped" if stopped else "the operation took too long",
             "hint": "Requests that were already sent can still take effect. Check the result before you try again.",
             "consequences": [],
         }

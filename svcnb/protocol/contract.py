@@ -177,8 +177,7 @@ def function(name: str) -> Function:
 
         alike = get_close_matches(name, functions(), 3)
         raise KeyError(
-            f"the contract AccountConfig has no function {name!r}"
-            + (f"; did you mean {', '.join(alike)}?" if alike else "")
+            f"the contract AccountConfig has no function {name!r}" + (f": use {' or '.join(alike)}" if alike else "")
         )
     return found
 

@@ -122,7 +122,7 @@ def test_a_port_in_use_is_reported() -> None:
 
 
 def test_an_unknown_setting_is_refused_by_name() -> None:
-    with pytest.raises(launch.SettingRefused, match="did you mean 'starter_credits'") as caught:
+    with pytest.raises(launch.SettingRefused, match="use 'starter_credits'") as caught:
         svcnb.Emulator(starter_credit=5)  # type: ignore[call-arg]  # on purpose
     assert str(caught.value).count("Next step: ") == 1
 

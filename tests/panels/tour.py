@@ -51,7 +51,7 @@ def _account(bench: Bench) -> Iterator[str]:
     place.get_by_role("link", name="Open the processor's page").wait_for()
     yield "account, payment begun"
     _press(place, "Cancel")
-    place.get_by_role("alert").filter(has_text="Stopped.").wait_for()
+    place.get_by_role("alert").filter(has_text="the operation was stopped").wait_for()
     yield "account, failure"
 
 

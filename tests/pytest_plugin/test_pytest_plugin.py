@@ -103,7 +103,7 @@ def test_settings_of_a_wrong_type_give_a_clear_failure(python: Path, project: Pa
     (project / "conftest.py").write_text(f"import pytest\n{fixture}")
     done = run([python, "-m", "pytest", "-q", "-k", "counts"], project)
     assert done.returncode == 1
-    assert "svc_emulator_settings returned a value of type NoneType. The fixture must return a dict" in done.stdout
+    assert "svc_emulator_settings returned a value of type NoneType: the fixture must return a dict" in done.stdout
 
 
 @pytest.mark.slow

@@ -332,7 +332,7 @@ def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
             return
         raise
     raise ChainError(
-        f"the wallet {address} owns or previously owned an account",
+        f"the wallet {address} cannot own a new account, because it owns or previously owned an account",
         name="AccountAlreadyExists",
         arguments=(uint256_hex(alias),),
         hint=(

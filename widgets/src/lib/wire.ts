@@ -143,7 +143,11 @@ export class Wire {
         const waiting = this.waiting.get(id);
         if (waiting && !waiting.running.begun) {
           this.end(id)?.reject(
-            new PanelError({ type: "Cancelled", message: "Stopped.", hint: "The kernel did not start the operation." }),
+            new PanelError({
+              type: "Cancelled",
+              message: "the operation was stopped",
+              hint: "The kernel did not start the operation.",
+            }),
           );
         }
         this.trySend({ type: "cancel", id });
