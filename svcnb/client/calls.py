@@ -136,7 +136,7 @@ class Noted:
         subject: Hash of the usage key that the call created. Empty if the call created none.
         reference: Id from the service, which prevents duplicate records of the same item. Empty if the service sent
             none.
-        at: Unix seconds. None means the current time.
+        at: Time in Unix seconds. None means the current time.
     """
 
     kind: Literal["fee", "payment", "balance"]

@@ -325,11 +325,11 @@ def names_secret(name: str) -> bool:
 
 
 def strip_text(text: str, *, public: bool = False) -> str:
-    """Masks everything in a string that looks like a secret.
+    """Returns a string in which everything that looks like a secret is masked.
 
     Args:
         text: Any string.
-        public: Whether to keep 32-byte hex values.
+        public: Whether 32-byte hex values stay unmasked, because the field contains a public hash.
     """
     text = redact(text)
     for pattern in (_PEM, _SIGNED, _MNEMONIC):

@@ -182,7 +182,7 @@ class TriggersClient(TriggersSettings):
     def webhook(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action for every POST request to `webhook_url`.
+        """Creates and returns a trigger that runs its action for every POST request to `webhook_url`.
 
         Args:
             name: Name of the trigger.
@@ -199,7 +199,7 @@ class TriggersClient(TriggersSettings):
     def schedule(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, *, cron: str, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action on a schedule.
+        """Creates and returns a trigger that runs its action on a schedule.
 
         Args:
             name: Name of the trigger.
@@ -229,7 +229,7 @@ class TriggersClient(TriggersSettings):
         start_block: int | str | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger that runs its action for every log of an event.
+        """Creates and returns a trigger that runs its action for every log of an event.
 
         Args:
             name: Name of the trigger.
@@ -259,7 +259,7 @@ class TriggersClient(TriggersSettings):
         wallets: Iterable[WalletRef] = (),
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
+        """Creates a group that permits an action, a key that can only execute in the group, and returns a new trigger.
 
         The call costs two cents. The client sends the new key only to the triggers service. If the call fails, the hint
         of the error lists the objects that already exist.
@@ -292,7 +292,7 @@ class TriggersClient(TriggersSettings):
         config: Mapping[str, Any] | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger of any kind from settings in the format of the service.
+        """Creates and returns a trigger of any kind, from settings in the format of the service.
 
         Args:
             name: Name of the trigger.

@@ -261,11 +261,11 @@ class Session:
             watcher(frozenset(what))
 
     def __call__(self, _record: object) -> None:
-        """Handles a run of the client, including runs of notebook cells."""
+        """Announces a run of the client, including runs of notebook cells."""
         self.changed("runs", "balance")
 
     def note(self, noted: Any, **_options: object) -> None:
-        """Handles a management call that has a cost, or a payment."""
+        """Announces the changes after a management call that has a cost, or after a payment."""
         if noted.kind == "fee":
             self.changed("resources", "balance")
         elif noted.kind == "payment":

@@ -74,7 +74,7 @@ class CheckedEnvelope:
     Attributes:
         flow: Purpose of the signature.
         address: Address of the claimed signer, ``0x`` and 40 lowercase hex digits.
-        issued_at: Unix seconds.
+        issued_at: Time of the signature in Unix seconds.
         digest: The 32 bytes that the wallet signs.
     """
 

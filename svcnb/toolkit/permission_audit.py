@@ -60,7 +60,9 @@ class KeyRights(Model):
     """Permissions of one usage key."""
 
     key: str
+    """Name of the key."""
     key_hash: str
+    """Hash of the key."""
     execute: str
     """Groups whose actions the key can run, as text."""
 

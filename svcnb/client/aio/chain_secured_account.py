@@ -72,7 +72,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(account_flows.describe(self._account))
 
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Returns why a usage key can run an action with a wallet, or which permission is missing.
+        """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
 
         If a permission is missing, the result contains the owner's transactions that grant this permission. The method
         only reads the contract, so the call is free and needs no key.
@@ -123,7 +123,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(permissions(self._account, until_block))
 
     async def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Compares the permissions after two blocks, and returns the differences.
+        """Returns the differences between the permissions after two blocks.
 
         Args:
             first: Number of the earlier block.

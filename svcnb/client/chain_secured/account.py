@@ -113,7 +113,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Returns why a usage key can run an action with a wallet, or which permission is missing.
+        """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
 
         If a permission is missing, the result contains the owner's transactions that grant this permission. The method
         only reads the contract, so the call is free and needs no key.
@@ -164,7 +164,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(permissions(self._account, until_block))
 
     def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Compares the permissions after two blocks, and returns the differences.
+        """Returns the differences between the permissions after two blocks.
 
         Args:
             first: Number of the earlier block.
@@ -194,10 +194,10 @@ def audit(account: Ownership, until_block: int | None) -> Flow[Listing[AuditEntr
 
 
 def permissions(account: Ownership, until_block: int | None) -> Flow[Listing[Permission]]:
-    """Computes the permissions from the history of an account."""
+    """Returns the permissions, computed from the history of an account."""
     return (yield from history.read(account.chain, account.master_hash, last=until_block)).permissions()
 
 
 def diff(account: Ownership, first: int, last: int | None) -> Flow[Listing[Change]]:
-    """Compares an account's permissions at two blocks."""
+    """Returns the differences between an account's permissions at two blocks."""
     return (yield from history.read(account.chain, account.master_hash, last=last)).diff(first, last)

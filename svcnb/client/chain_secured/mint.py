@@ -37,7 +37,7 @@ def hash_of(secret: str, form: HashForm) -> int:
 
     Args:
         secret: Text of the key, base64 of 32 bytes.
-        form: Form of the key that determines the hash.
+        form: Form of the key to hash: ``bytes`` for the 32 bytes of the key, or ``text`` for its base64 text.
 
     Raises:
         InvalidArgument: The text does not encode 32 bytes. The message does not contain the text.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def create(
     name: str, description: str, actions: Iterable[ActionRef] | ActionRef, wallets: Iterable[WalletRef] | WalletRef
 ) -> Flow[Group]:
-    """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
+    """Creates and returns a group with up to ten entries of each kind, and adds the other entries one by one."""
     if not is_name(name):
         raise InvalidArgument("the group name is empty", hint='Pass a name: svc.groups.create("signers").')
     permitted, rest = _split(actions)
