@@ -96,7 +96,7 @@ class DenoNode:
             await process.wait()
             if isinstance(error, (TimeoutError, OSError)):
                 raise ChainUnavailable(
-                    f"the chain node did not start within {_START_S:.0f} s: try again when the machine has less load"
+                    f"the chain node did not start within {_START_S:.0f} s: try again when this machine is less busy"
                 ) from error
             raise
         return cls(process, StreamConnection(process.stdout, process.stdin))
