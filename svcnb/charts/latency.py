@@ -61,7 +61,7 @@ def latency(
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
         raise InvalidArgument(
-            f"{np.isnan(seconds).sum()} of {len(seconds)} successful runs have no duration",
+            f"cannot draw latencies: {np.isnan(seconds).sum()} of {len(seconds)} successful runs have no duration",
             hint=("Remove these runs, or add the missing durations."),
         )
     factor, unit = (1_000.0, "ms") if float(np.median(seconds)) < 1 else (1.0, "s")
@@ -99,8 +99,8 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
 
     Args:
         groups: Group of each value, counted from 0.
-        values: Values from 0 to below a billion. The function compares them with a precision of a billionth of the
-            largest value.
+        values: Values from 0 to below a billion. The function compares the values with a precision of a billionth of
+            the largest value.
         count: Number of groups.
         wanted: Requested percentiles.
 

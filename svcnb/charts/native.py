@@ -97,7 +97,7 @@ class _Timer(threading.Timer):
 
 
 class _Renderer:
-    """Client that starts the renderer's process when needed, and sends it one chart at a time."""
+    """Client that starts the renderer's process when needed, and sends one chart at a time to the process."""
 
     def __init__(self) -> None:
         self.running: subprocess.Popen[bytes] | None = None

@@ -1,4 +1,4 @@
-"""Program that draws charts in a separate process. `svcnb.charts.native` starts it and reads its standard output.
+"""Program that draws charts in a separate process. `svcnb.charts.native` starts the program and reads its output.
 
 A request consists of a line with a number of bytes, and JSON of this size. A response consists of a line with ``drawn``
 or ``failed`` and a number of bytes, and content of this size. The process ends at the end of its standard input.

@@ -254,11 +254,11 @@ class Client(ClientSettings[SyncSession]):
         return Batch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
 
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Returns why a key can run an action with a wallet, or which permission is missing. This call is free.
+        """Returns an explanation of why a key can run an action with a wallet, or which permission is missing.
 
-        If a permission is missing, the result contains the code that grants the permission. The client uses its own key
-        only to read, so any key of the account works. The result shows the account's current settings. A new permission
-        can take a few seconds to take effect.
+        This call is free. If a permission is missing, the result contains the code that grants the permission. The
+        client uses its own key only to read, so any key of the account works. The result shows the account's current
+        settings. A new permission can take a few seconds to take effect.
 
         Args:
             key: A usage key, its text or its hash, or an account. None selects the client's own key.

@@ -95,7 +95,7 @@ class TriggersSettings(Checked):
 
     @staticmethod
     def event(signature: str) -> EventPreview:
-        """Explains an event signature: topic0, argument names and warnings. The method sends no request.
+        """Returns topic0, the arguments and the warnings of an event signature. The method sends no request.
 
         Args:
             signature: ``Name(type,type)``, or the whole declaration from the contract's source.
@@ -182,7 +182,7 @@ class TriggersClient(TriggersSettings):
     def webhook(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action for every POST request to `webhook_url`.
+        """Creates and returns a trigger that runs its action for every POST request to `webhook_url`.
 
         Args:
             name: Name of the trigger.
@@ -199,7 +199,7 @@ class TriggersClient(TriggersSettings):
     def schedule(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, *, cron: str, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action on a schedule.
+        """Creates and returns a trigger that runs its action on a schedule.
 
         Args:
             name: Name of the trigger.
@@ -229,7 +229,7 @@ class TriggersClient(TriggersSettings):
         start_block: int | str | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger that runs its action for every log of an event.
+        """Creates and returns a trigger that runs its action for every log of an event.
 
         Args:
             name: Name of the trigger.
@@ -259,7 +259,7 @@ class TriggersClient(TriggersSettings):
         wallets: Iterable[WalletRef] = (),
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
+        """Creates a group that permits an action, a key that can only execute in the group, and returns a new trigger.
 
         The call costs two cents. The client sends the new key only to the triggers service. If the call fails, the hint
         of the error lists the objects that already exist.
@@ -292,7 +292,7 @@ class TriggersClient(TriggersSettings):
         config: Mapping[str, Any] | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger of any kind from settings in the format of the service.
+        """Creates and returns a trigger of any kind, from settings in the format of the service.
 
         Args:
             name: Name of the trigger.
@@ -337,11 +337,11 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.update(self._access, trigger, **changes))
 
     def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
+        """Enables and returns a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return self.update(trigger, enabled=True)
 
     def disable(self, trigger: TriggerRef) -> Trigger:
-        """Disables a trigger. Queued runs stay queued."""
+        """Disables and returns a trigger. New events do not start runs. Queued runs stay queued."""
         return self.update(trigger, enabled=False)
 
     def delete(self, trigger: TriggerRef) -> None:
@@ -382,7 +382,7 @@ class TriggersClient(TriggersSettings):
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The webhook received too many requests in 60 seconds, or the queue of the trigger is full.
+            RateLimited: Too many requests arrived within 60 seconds, or the queue of the trigger is full.
             ServiceError: The trigger is disabled (410).
         """
         return self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

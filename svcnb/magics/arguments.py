@@ -35,7 +35,7 @@ class Options(argparse.ArgumentParser):
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:
-        """Parses a line as a shell does: quotation marks enclose a word that contains spaces.
+        """Returns the options of a line. As in a shell, quotation marks enclose a word that contains spaces.
 
         Raises:
             InvalidArgument: A quote is not closed, or an option is unknown.

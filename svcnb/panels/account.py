@@ -88,8 +88,9 @@ class AccountPanel(WalletPanel, bundle="account"):
     def close(self) -> None:
         """Closes the panel. The client, the open account and the owner's wallet stay available to the other panels.
 
-        A browser wallet that is connected through this panel is removed, because it cannot sign without the panel. To
-        close the account, or to remove any other wallet from the kernel's memory, first call `leave` or `forget_owner`.
+        The method removes a browser wallet that is connected through this panel, because this wallet cannot sign
+        without the panel. To close the account, or to remove any other wallet from the kernel's memory, first call
+        `leave` or `forget_owner`.
         """
         if self.session.host is self:
             self.session.host = None
@@ -170,7 +171,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         """Uses a contract wallet as the owner. The previously chosen wallet signs for the contract wallet."""
         if self.owner is None:
             raise SigningError(
-                "a contract wallet requires a signer",
+                "no wallet is chosen that signs for the contract wallet",
                 hint="First choose a browser wallet, a key file or a private key.",
             )
         with field("contract", SigningError):
@@ -266,7 +267,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     async def _signer(self) -> Signer:
         if self.owner is None:
             raise SigningError(
-                "a ChainSecured account requires the wallet that owns it",
+                "the wallet that owns the ChainSecured account is missing",
                 hint="Choose a browser wallet, a key file or a private key under ChainSecured mode.",
             )
         await connected(self.owner, self.channel)

@@ -81,7 +81,7 @@ class BrowserSigner(Signer):
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:  # noqa: ARG002 - the parameters of the base class
         """Raises an error, because the kernel cannot receive the browser's response while Python waits."""
         raise SigningError(
-            "a browser wallet requires an asynchronous client",
+            "a synchronous client cannot sign with a browser wallet",
             hint="Use svcnb.AsyncClient or svc.to_async(), and await the call: await asvc.chain_secured.sign(owner, "
             "'CreateWallet').",
         )

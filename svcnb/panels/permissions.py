@@ -188,7 +188,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def explain(self, key: str, action: str, wallet: str) -> dict[str, Any]:
-        """Explains why a key can or cannot run an action with a wallet.
+        """Returns whether a key can run an action with a wallet, the reason, a graph, and the possible repairs.
 
         Args:
             key: Hash of the key.

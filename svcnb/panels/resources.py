@@ -88,7 +88,9 @@ class ResourcePanel(Panel):
         """Creates a usage key that can only run the actions of given groups, and returns its secret once."""
         session = self.session
         if not groups:
-            raise InvalidArgument("the usage key has no group", hint="Choose the group whose actions the key can run.")
+            raise InvalidArgument(
+                "no group is chosen for the usage key", hint="Choose the group whose actions the key can run."
+            )
         self.channel.progress("Creating the usage key")
         with field("name"), _announced(session):
             made = await session.resources.usage_keys.create(_named(name, "usage key"), execute_in_groups=groups)

@@ -102,7 +102,7 @@ def failure(error: BaseException) -> dict[str, Any]:
         stopped = isinstance(error, asyncio.CancelledError)
         return {
             "type": "Cancelled" if stopped else "TimedOut",
-            "message": "Stopped." if stopped else "The operation took too long.",
+            "message": "the operation was stopped" if stopped else "the operation took too long",
             "hint": "Requests that were already sent can still take effect. Check the result before you try again.",
             "consequences": [],
         }
@@ -223,7 +223,7 @@ class Channel:
             self._send({"type": "progress", "id": number, "text": text})
 
     async def ask(self, name: str, args: dict[str, Any], *, within: float | None, shown: float = SHOWN_WITHIN_S) -> Any:
-        """Shows a question to the user of the panel, and waits for the reply. The method can run in any event loop.
+        """Shows a question to the user of the panel, and returns the reply. The method can run in any event loop.
 
         Args:
             name: Name of the question in the panel's browser side.

@@ -152,8 +152,8 @@ def library() -> Library:
             continue
         if load is _eth_keys:
             warn(
-                "neither coincurve nor wallycore is installed, so each signature takes several milliseconds. "
-                f"To install a fast library, run: {install_command('chain')}",
+                "neither coincurve nor wallycore is installed, so each signature takes several milliseconds; "
+                f"to install a fast library, run: {install_command('chain')}",
                 SlowSignatures,
                 stacklevel=4,
             )

@@ -74,7 +74,7 @@ class CheckedEnvelope:
     Attributes:
         flow: Purpose of the signature.
         address: Address of the claimed signer, ``0x`` and 40 lowercase hex digits.
-        issued_at: Unix seconds.
+        issued_at: Time of the signature in Unix seconds.
         digest: The 32 bytes that the wallet signs.
     """
 
@@ -153,7 +153,7 @@ def broken_rules(
 
 
 def signature_bytes(signature: object) -> bytes:
-    """Parses the signature of a received envelope.
+    """Returns the bytes of a received envelope's signature.
 
     Args:
         signature: Hex text, with or without ``0x``. The function ignores surrounding whitespace. The signature can be

@@ -44,7 +44,7 @@ Node = tuple[bytes, int, int]
 
 @lru_cache(maxsize=256)  # most nodes of a tree share a few sizes
 def varint(number: int) -> bytes:
-    """Encodes an unsigned number as a protobuf varint: base 128, lowest group first."""
+    """Returns an unsigned number as a protobuf varint: base 128, lowest group first."""
     groups = bytearray()
     while number > _GROUP:
         groups.append(number & _GROUP | _MORE)
@@ -106,7 +106,7 @@ def _link_framing(file_bytes: int, dag_bytes: int, link: bytes) -> tuple[bytes, 
 
 
 def parent(children: list[Node], link: bytes = LINK_V0) -> Node:
-    """Builds the parent of 1 to 174 nodes.
+    """Returns the parent of 1 to 174 nodes.
 
     Args:
         children: The nodes.

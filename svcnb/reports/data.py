@@ -127,7 +127,7 @@ def history_of() -> History:
 def account_data(
     since: str, *, action: str | None = None, source: str | None = None, history: History | None = None
 ) -> AccountData:
-    """Reads the runs and the spending of the account to which the key in the environment belongs.
+    """Returns the runs and the spending of the account to which the key in the environment belongs.
 
     The function also reads the runs of triggers if ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set, and
     the runs of an emulator if ``SVC_CONTROL_TOKEN`` is set.

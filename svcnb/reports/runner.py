@@ -54,11 +54,11 @@ class Report:
     Attributes:
         kind: Kind of report.
         notebook: Path of the executed notebook.
-        html: Page of the report, a single file that is ready for printing.
+        html: Path of the page, a single HTML file that is ready for printing.
         conclusion: Conclusion of the report.
         facts: Values of the header, such as account, service and period.
         not_visible: Data that the report could not read, one sentence for each kind.
-        pdf: Printed page. None without the option `pdf`, or if Chromium could not print the page.
+        pdf: Path of the printed page. None without the option `pdf`, or if Chromium could not print the page.
     """
 
     kind: ReportKind | OwnNotebook

@@ -199,7 +199,7 @@ def read_account_data(
     triggers: Triggered | None = None,
     control_token: str | None = None,
 ) -> AccountData:
-    """Reads the data of a client's account, from the local history and from the service.
+    """Returns the data of a client's account, from the local history and from the service.
 
     The function adds two kinds of runs to the local history: runs of triggers, and runs that an emulator recorded. All
     requests are free.

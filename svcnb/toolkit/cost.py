@@ -220,7 +220,7 @@ def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: 
     """Returns the cost of the runs that a trigger's schedule starts in a period.
 
     Args:
-        cron: Schedule in UTC with five fields, or with six fields of which the first is seconds.
+        cron: Schedule in UTC with five fields, or with six fields of which the first contains the seconds.
         run: Cost of one run (see `of_run`). None means one cent.
         days: Length of the period, in days.
         after: Start of the period, in Unix seconds.

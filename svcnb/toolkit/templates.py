@@ -40,13 +40,18 @@ class Derived(Model):
     """Action derived from a template."""
 
     name: str
+    """Name of the action."""
     cid: str
+    """CID of the action."""
     template: str
     """Name and version of the template, ``name@version``."""
 
     constant_name: str
+    """JavaScript name of the constant."""
     constant: Any
+    """Value of the constant."""
     protocol_version: int
+    """Version of the constant's format."""
 
 
 class _Made(_Strict):

@@ -49,7 +49,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._arrives_within(_LINGER_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancels the time limit."""
+        """Cancels the time limit of the current request."""
         self._arrived()
         super().connection_lost(exc)
 

@@ -51,7 +51,7 @@ def _account(bench: Bench) -> Iterator[str]:
     place.get_by_role("link", name="Open the processor's page").wait_for()
     yield "account, payment begun"
     _press(place, "Cancel")
-    place.get_by_role("alert").filter(has_text="Stopped.").wait_for()
+    place.get_by_role("alert").filter(has_text="the operation was stopped").wait_for()
     yield "account, failure"
 
 
@@ -161,7 +161,7 @@ def _triggers(bench: Bench, emulator: Any) -> Iterator[str]:
     place.get_by_role("group", name="One run").wait_for()
     place.get_by_role("button", name="Delete orders").click()
     yield "triggers, a webhook with a run, delete asked"
-    _press(place, "Keep")
+    _press(place, "Keep the trigger")
 
 
 def _signing(bench: Bench) -> Iterator[str]:

@@ -65,7 +65,7 @@ class AsyncActions(AsyncResource):
         await self._do(delete(action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or the actions that a group permits. This call is free."""
+        """Returns all actions of the account, or the actions that ``group`` permits. This call is free."""
         return await self._do(listing(group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:

@@ -48,7 +48,7 @@ class AsyncBilling(AsyncResource):
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method. The service only stores the method with the payment.
+            method: ``card`` or ``crypto``. The service only stores the method with the payment.
         """
         return await self._do(create_payment_intent(amount_cents, method))
 

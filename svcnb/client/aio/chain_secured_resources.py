@@ -85,7 +85,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
 
 
 class AsyncOnChainUsageKeys(AsyncOnChainResource):
-    """Usage keys of the account. They can run actions over HTTP, as in API mode."""
+    """Usage keys of the account. These keys can run actions over HTTP, as in API mode."""
 
     async def create(
         self,
@@ -151,7 +151,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
         )
 
     async def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
-        """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
+        """Returns whether the service finds a key, and which hash is on chain. The check executes a small action.
 
         The check is free, unless the key can execute in all groups. The check then costs one cent.
 

@@ -148,6 +148,10 @@ class AsyncGroups(AsyncResource):
     async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
         """Permits a wallet in a group. This call costs one cent. Permitting the wallet again has no effect.
 
+        Args:
+            group: The group.
+            wallet: The wallet or its address. ``svcnb.everything`` (0) permits every wallet of the account.
+
         Raises:
             Forbidden: The key is a usage key whose ``add_pkp_to_groups`` does not contain the group.
         """
@@ -155,6 +159,10 @@ class AsyncGroups(AsyncResource):
 
     async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
         """Removes a wallet from a group. This call costs one cent.
+
+        Args:
+            group: The group.
+            wallet: The wallet or its address.
 
         Raises:
             NotFound: The group does not permit the wallet.

@@ -95,7 +95,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def webhook(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action for every POST request to `webhook_url`.
+        """Creates and returns a trigger that runs its action for every POST request to `webhook_url`.
 
         Args:
             name: Name of the trigger.
@@ -112,7 +112,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def schedule(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, *, cron: str, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action on a schedule.
+        """Creates and returns a trigger that runs its action on a schedule.
 
         Args:
             name: Name of the trigger.
@@ -142,7 +142,7 @@ class AsyncTriggersClient(TriggersSettings):
         start_block: int | str | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger that runs its action for every log of an event.
+        """Creates and returns a trigger that runs its action for every log of an event.
 
         Args:
             name: Name of the trigger.
@@ -172,7 +172,7 @@ class AsyncTriggersClient(TriggersSettings):
         wallets: Iterable[WalletRef] = (),
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
+        """Creates a group that permits an action, a key that can only execute in the group, and returns a new trigger.
 
         The call costs two cents. The client sends the new key only to the triggers service. If the call fails, the hint
         of the error lists the objects that already exist.
@@ -205,7 +205,7 @@ class AsyncTriggersClient(TriggersSettings):
         config: Mapping[str, Any] | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger of any kind from settings in the format of the service.
+        """Creates and returns a trigger of any kind, from settings in the format of the service.
 
         Args:
             name: Name of the trigger.
@@ -250,11 +250,11 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.update(self._access, trigger, **changes))
 
     async def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
+        """Enables and returns a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return await self.update(trigger, enabled=True)
 
     async def disable(self, trigger: TriggerRef) -> Trigger:
-        """Disables a trigger. Queued runs stay queued."""
+        """Disables and returns a trigger. New events do not start runs. Queued runs stay queued."""
         return await self.update(trigger, enabled=False)
 
     async def delete(self, trigger: TriggerRef) -> None:
@@ -295,7 +295,7 @@ class AsyncTriggersClient(TriggersSettings):
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The webhook received too many requests in 60 seconds, or the queue of the trigger is full.
+            RateLimited: Too many requests arrived within 60 seconds, or the queue of the trigger is full.
             ServiceError: The trigger is disabled (410).
         """
         return await self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

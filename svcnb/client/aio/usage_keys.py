@@ -147,6 +147,11 @@ class AsyncUsageKeys(AsyncResource):
     ) -> UsageKey:
         """Changes only the name or the description of a usage key, and returns its record. This call costs one cent.
 
+        Args:
+            key: The key, its text, or its hash from a listing.
+            name: The new name. If omitted, the name stays unchanged.
+            description: The new description. If omitted, the description stays unchanged.
+
         Raises:
             NotFound: The account does not contain the key.
         """

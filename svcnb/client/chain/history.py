@@ -173,7 +173,7 @@ class History:
 
 
 def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Flow[History]:
-    """Reads the history of an account.
+    """Reads and returns the history of an account.
 
     Args:
         chain: The chain.

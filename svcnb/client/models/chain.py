@@ -11,7 +11,7 @@ _WEI_PER_GWEI: Final = 10**9
 
 
 def ether(wei: int) -> str:
-    """Formats an amount of wei in ETH with at most nine decimals. Amounts below one gwei stay in wei.
+    """Returns an amount of wei as text in ETH, with at most nine decimals. Amounts below one gwei stay in wei.
 
     Example:
         >>> ether(1_500_000_000_000_000_000), ether(21_000_000_000_000), ether(5)

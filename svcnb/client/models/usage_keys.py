@@ -13,7 +13,7 @@ from svcnb.client.secret import Secret
 
 
 def describe_groups(numbers: Sequence[int]) -> str:
-    """Describes a list of group numbers: ``no group``, ``group 1`` or ``groups 1, 2``.
+    """Returns a description of a list of group numbers: ``no group``, ``group 1`` or ``groups 1, 2``.
 
     If the list contains 0, the result is ``every group``.
     """

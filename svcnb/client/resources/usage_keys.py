@@ -143,6 +143,11 @@ class UsageKeys(Resource):
     def update_metadata(self, key: KeyRef, *, name: str | None = None, description: str | None = None) -> UsageKey:
         """Changes only the name or the description of a usage key, and returns its record. This call costs one cent.
 
+        Args:
+            key: The key, its text, or its hash from a listing.
+            name: The new name. If omitted, the name stays unchanged.
+            description: The new description. If omitted, the description stays unchanged.
+
         Raises:
             NotFound: The account does not contain the key.
         """

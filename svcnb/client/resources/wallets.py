@@ -35,12 +35,12 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:
-    """Reads all wallets of the account, or the wallets that a group permits."""
+    """Reads and returns all wallets of the account, or the wallets that a group permits."""
     return every(lambda number: page(number, group=group), "wallets", Wallet)
 
 
 def get(wallet: WalletRef) -> Flow[Wallet]:
-    """Reads one wallet of the account."""
+    """Reads and returns one wallet of the account."""
     address = one_wallet_address(wallet)
     missing = absent(f"wallet {address}", "To list the wallets, call svc.wallets.list().")
     return find(page, lambda item: item.wallet_address.lower() == address, missing)

@@ -99,7 +99,7 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_keyfile(cls, path: str | os.PathLike[str], password: str | Secret | None = None) -> LocalSigner:
-        """Reads a key from a file.
+        """Reads a key from a file, and returns a signer.
 
         Args:
             path: An encrypted JSON key file (version 3, a common format of wallets), or a hex file that no other user
@@ -137,7 +137,7 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_json(cls, text: str, password: str | Secret | None, *, name: str = "the key file") -> LocalSigner:
-        """Reads a key from the text of an encrypted JSON key file (version 3).
+        """Reads a key from the text of an encrypted JSON key file (version 3), and returns a signer.
 
         Args:
             text: Text of the file.

@@ -135,7 +135,7 @@ class AddressPolicy:
             return None
         shown = f"[{host}]" if ":" in host else host
         return (
-            f"{host} is {kind}, which actions cannot access by default. To allow access, start the emulator with "
+            f"{host} is {kind}, which actions cannot access by default: to allow access, start the emulator with "
             f"--allow-address {shown}:{port}"
         )
 

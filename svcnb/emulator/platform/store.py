@@ -296,7 +296,7 @@ class Store:
             STATE.needs_migration(found, self._address, writer or "")
         except ValueError:
             raise StateUnusable(
-                f"the state at {self._address} has the invalid version {seen!r}: expected an integer. Restore the "
+                f"the state at {self._address} has the invalid version {seen!r}: expected an integer; restore the "
                 "state from a copy, or start with a different state folder"
             ) from None
         except UnreadableVersion as error:

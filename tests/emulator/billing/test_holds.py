@@ -147,7 +147,7 @@ async def test_concurrent_calls_to_both_servers_never_exceed_the_credit(
             await server.told()
 
 
-async def test_what_a_server_held_is_free_once_it_is_gone(servers: list[Server]) -> None:
+async def test_the_holds_of_a_stopped_server_are_released(servers: list[Server]) -> None:
     one, two = servers
     await pay_in(one, 5)
     await one.ledger.hold(ADA, 5)

@@ -55,7 +55,7 @@ export function actionCells(shared: Shared): unknown {
 }
 
 /**
- * Returns an editor extension, which is active only while the first line is the magic. It loads the JavaScript language
+ * Returns an editor extension, which is active only while the first line is the magic. The extension loads the language
  * once. This language then takes precedence over the language of the kernel.
  */
 export function editorExtension(

@@ -1,5 +1,5 @@
 /**
- * Creates the image from which each process of the `fast` engine starts. It contains QuickJS after the evaluation of
+ * Creates the image from which each process of the `fast` engine starts. This is QuickJS after the evaluation of
  * ethers and all interfaces. This module runs during the build of the package.
  */
 import { LANGUAGE, WEB as WEB_NAMES } from "../runtime/globals.ts";

@@ -110,9 +110,9 @@ class View {
       : "No runs yet. Run an action under Actions, or in a cell: svc.run(action). The run then appears here.";
   }
 
-  /** Requests the charts from the kernel. This takes about a second, so the panel does it only on request. */
+  /** Requests the charts from the kernel. The charts take about a second, so this method runs only on request. */
   private async draw(): Promise<void> {
-    const drawn = await this.at.call<string[]>("draw", {}, "Drawing");
+    const drawn = await this.at.call<string[]>("draw", {}, "Drawing the charts");
     this.drawings.replaceChildren(
       ...drawn.map((svg) => drawingArea(svg, "Chart")),
     );
