@@ -43,7 +43,7 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 async def question(ask: Ask) -> Response:
     """Returns the approval page.
 
-    If there is no session, a local request signs in the default user. Other requests are redirected to the sign-in page.
+    Without a session, a local request signs in the default user. Other requests are redirected to the sign-in page.
     """
     try:
         challenge = check_challenge(ask.call.request.query_params.get("challenge", ""))
