@@ -1,4 +1,4 @@
-"""Deployment of the facets, of the diamond contract (EIP-2535) that refers to them, and of the list of payers.
+"""Deployment of the diamond contract (EIP-2535) with its facets and its list of payers.
 
 The owner sends the transactions in a fixed order, starting with nonce 0. The owner's key alone therefore determines the
 contract's address, and an interrupted deployment can continue.

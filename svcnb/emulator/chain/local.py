@@ -114,7 +114,7 @@ class LocalChain:
 
         Raises:
             RpcError: The node returned an error, or a response longer than ``limit``.
-            ChainUnavailable: The node is not running and will not restart.
+            ChainUnavailable: The node did not start in time, or the chain was stopped.
         """
         for _ in range(_ATTEMPTS - 1):
             node = await self._wait_for_node()

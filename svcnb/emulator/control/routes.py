@@ -174,7 +174,7 @@ class ControlPlane:
         return _DONE | {"name": name}
 
     async def restore_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Replaces the database, the chain, the clock and the random number generators with those of a snapshot."""
+        """Restores the database, the chain, the clock and the random number generators from a snapshot."""
         name = _snapshot_name(call)
         try:
             found = await self._saved.restore(name)
