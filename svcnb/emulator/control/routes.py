@@ -156,7 +156,7 @@ class ControlPlane:
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
-        """Restores the initial state: no accounts, a new chain, and the configured clock. Keeps the snapshots."""
+        """Restores the initial state: no accounts or faults, a new chain, and the configured clock. Keeps snapshots."""
         self._faults.clear()
         self._tolerated.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
