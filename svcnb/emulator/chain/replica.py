@@ -297,7 +297,7 @@ class Replica:
 
         Raises:
             ChainUnusable: The journal cannot be read.
-            ChainUnavailable: The node did not start, or its blocks differ from those recorded in the journal.
+            ChainUnavailable: The node did not start, or its blocks differ from the blocks that the journal records.
         """
         self._marks.clear()
         self._worked_s = 0.0  # the replay counts as new work

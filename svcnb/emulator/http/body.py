@@ -55,7 +55,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
         limit: Maximum number of bytes to accept.
 
     Raises:
-        StructuredError: 413 if the body is larger than the limit.
+        StructuredError: 413 if the body is larger than the limit, or 503 if the memory for all bodies is full.
         CallerDisconnected: The caller closed the connection.
     """
     declared = request.headers.get("content-length")
@@ -81,7 +81,7 @@ def is_json(request: Request) -> bool:
 
 
 def wrong_type(request: Request) -> StructuredError:
-    """Returns the error for a request whose Content-Type is not JSON."""
+    """Returns the 404 error for a request whose Content-Type is not JSON."""
     content_type = request.headers.get("content-type", "")
     return StructuredError(
         404,
