@@ -61,7 +61,7 @@ def latency(
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
         raise InvalidArgument(
-            f"{np.isnan(seconds).sum()} of {len(seconds)} successful runs have no duration",
+            f"cannot draw latencies: {np.isnan(seconds).sum()} of {len(seconds)} successful runs have no duration",
             hint=("Remove these runs, or add the missing durations."),
         )
     factor, unit = (1_000.0, "ms") if float(np.median(seconds)) < 1 else (1.0, "s")

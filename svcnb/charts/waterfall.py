@@ -52,7 +52,10 @@ def trace(run: Run | Trace) -> Layers | Stack:
             hint="Pass a run, or the result of run.trace().",
         )
     if not found.events:
-        raise NothingToDraw("this trace contains no events")
+        raise NothingToDraw(
+            "this trace contains no events",
+            hint="Pass the trace of a run that uses a key, sends a request, or writes to the console.",
+        )
     shown = found.events[:MAX_EVENTS]
     rows = [_row(number, event) for number, event in enumerate(shown, start=1)]
     left_out = len(found) - len(shown) + found.dropped

@@ -11,7 +11,7 @@ from svcnb.protocol.error_codes import code_of
 
 
 class StateUnusable(Exception):
-    """Error for a stored state that is damaged, is not an emulator's state, or has a different version.
+    """Error for a stored state that is damaged, is not an emulator's state, or has an unreadable version.
 
     The state is unchanged.
     """

@@ -144,7 +144,7 @@ class RunsPanel(Panel, bundle="runs"):
     @command
     async def draw(self) -> list[str]:
         """Returns the charts of `svcnb.charts` for the displayed runs, as SVG."""
-        self.channel.progress("Drawing")
+        self.channel.progress("Drawing the charts")
         await self._read_names()
         drawn = await asyncio.to_thread(lambda: run_drawings.draw([self._named(run) for run in self.runs]))
         self.record(f"from svcnb import charts\n{self._chosen()}\n{run_drawings.CODE}")

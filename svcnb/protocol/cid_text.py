@@ -165,7 +165,8 @@ def to_v0(text: str) -> str:
     found = _read(text)
     if (found.codec, found.hash_name, len(found.digest)) != ("dag-pb", "sha2-256", _V0_DIGEST_BYTES):
         raise MalformedCid(
-            f"the CID {shown(text)} uses {found.codec} and {found.hash_name}; version 0 requires dag-pb and sha2-256",
+            f"the CID {shown(text)} has no version 0, because it uses {found.codec} and {found.hash_name}: expected "
+            "dag-pb and sha2-256",
             hint=(
                 "Add the file without raw leaves (ipfs add --cid-version=0), or compute its CID with svcnb.cid(source)."
             ),

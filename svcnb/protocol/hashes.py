@@ -247,7 +247,9 @@ def hashed_cid(cid: str) -> str:
     """
     digest = _text_hash(cid, "a CID", trim=False)
     if _HASH.match(cid.strip()):
-        raise MalformedValue(f"{cid.strip()} is already a hashed CID", hint="Use the hashed CID unchanged.")
+        raise MalformedValue(
+            f"expected a CID, but {cid.strip()} is already a hashed CID", hint="Use the hashed CID unchanged."
+        )
     if not cid:
         raise MalformedValue("the CID is empty", hint="Compute the CID: svcnb.cid(source).")
     return "0x" + digest.hex()

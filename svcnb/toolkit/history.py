@@ -142,7 +142,8 @@ class History(Checked):
         told = path if path is not None else os.environ.get("SVC_HISTORY") or default_path()
         if told is None or str(told) == OFF:
             raise ConfigError(
-                "the run history is disabled", hint=("Set SVC_HISTORY to a file, or pass one: History(path).")
+                "the run history is disabled",
+                hint="Set SVC_HISTORY to the path of a file, or pass the path: History(path).",
             )
         self.path: Path = Path(told).expanduser()
 

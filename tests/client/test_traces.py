@@ -68,7 +68,7 @@ async def test_an_asynchronous_client_reads_the_same_trace(svc, emulator) -> Non
     async with emulator.async_client(api_key=svc.config.api_key) as twin:
         run = await twin.run(BUSY, text="x")
         assert repr(await twin.trace(run)) == repr(svc.trace(run))
-        with pytest.raises(errors.InvalidArgument, match=r"no synchronous client") as caught:
+        with pytest.raises(errors.InvalidArgument, match=r"needs a run of a synchronous client") as caught:
             run.trace()
     assert "svc.trace(run)" in caught.value.hint
 

@@ -160,7 +160,7 @@ def test_the_panel_works_with_only_the_keyboard(opened):
     press("Tab")  # to the button Runs
     press("Tab")  # to the button Delete
     press("Enter")
-    assert panel.get_by_role("button", name="Keep").evaluate("it => it === document.activeElement")
+    assert panel.get_by_role("button", name="Keep the trigger").evaluate("it => it === document.activeElement")
     press("Shift+Tab")
     press("Enter")
     panel.get_by_role("rowheader", name="typed").wait_for(state="detached")

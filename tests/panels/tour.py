@@ -161,7 +161,7 @@ def _triggers(bench: Bench, emulator: Any) -> Iterator[str]:
     place.get_by_role("group", name="One run").wait_for()
     place.get_by_role("button", name="Delete orders").click()
     yield "triggers, a webhook with a run, delete asked"
-    _press(place, "Keep")
+    _press(place, "Keep the trigger")
 
 
 def _signing(bench: Bench) -> Iterator[str]:

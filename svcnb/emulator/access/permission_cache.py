@@ -44,7 +44,8 @@ _Question: TypeAlias = tuple[str, int | None]
 The index None means the whole result.
 """
 
-# checkPermission ignores the expiration of a key. The other view functions always reject an expired key.
+# For emulators that do not enforce expiration, because checkPermission accepts an expired key. The other view functions
+# always reject such a key.
 _EXECUTES: Final[_Question] = ("checkPermission", 3)
 _USES: Final[_Question] = ("checkPermission", 5)
 _USES_STRICTLY: Final[_Question] = ("checkPermission", 6)

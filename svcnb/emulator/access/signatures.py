@@ -47,7 +47,7 @@ async def verify_envelope(
         clock: The server's clock.
         vocabulary: Names of the service, which are part of the digest.
         is_valid_contract_signature: Function that asks the contract at ``message.address`` whether the signature is
-            valid. The verifier calls it if the signer has a different address.
+            valid. The verifier calls it only if recovery does not return this address.
 
     Returns:
         Address of the wallet that signed: ``0x`` and 40 lowercase hex digits.

@@ -144,8 +144,8 @@ class _Order:
     """Request of one caller to the batcher.
 
     If the request has an entry, the batcher posts the entry and ends the hold. If the request has only a hold, the
-    batcher begins the hold or increases it to ``grow_to``. A request with neither only publishes the holds of this
-    server to the other servers.
+    batcher begins the hold or increases it to ``grow_to``. A request without entry and hold only publishes the holds
+    of this server to the other servers.
     """
 
     hold: Hold | None

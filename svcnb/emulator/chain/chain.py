@@ -36,7 +36,7 @@ _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
 
 
 class Chain:
-    """Chain with the deployed contract. Addresses are available immediately. Everything else requires `start`.
+    """Chain with the deployed contract. Addresses are available immediately. All methods need a previous `start`.
 
     Args:
         settings: Settings that select the chain and the number of payers.

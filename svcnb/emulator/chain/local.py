@@ -114,7 +114,7 @@ class LocalChain:
 
         Raises:
             RpcError: The node returned an error, or a response longer than ``limit``.
-            ChainUnavailable: The node is not running and will not restart.
+            ChainUnavailable: The node did not start in time, or the chain was stopped.
         """
         for _ in range(_ATTEMPTS - 1):
             node = await self._wait_for_node()
@@ -141,7 +141,7 @@ class LocalChain:
                 async with asyncio.timeout(_READY_S):
                     await self._ready.wait()
             except TimeoutError as error:
-                raise ChainUnavailable("the node is still starting: try again in a few seconds") from error
+                raise ChainUnavailable("the chain node is still starting: try again in a few seconds") from error
         if self._replica.node is None:
             raise self._broken or ChainUnavailable("the chain is not running")
         return self._replica.node
@@ -386,7 +386,7 @@ class LocalChain:
                 problem = error
             else:
                 return
-        self._broken = ChainUnavailable(f"its node stopped and cannot be restarted ({problem})")
+        self._broken = ChainUnavailable(f"the chain node stopped and cannot be restarted ({problem})")
         self._next_rebuild_at = asyncio.get_running_loop().time() + _REST_S
         await self._replica.close()
         self._ready.set()  # waiting requests now fail, because no node is running

@@ -1,4 +1,4 @@
-"""Relay for managed writes, which sends several writes in parallel from payers (wallets of the service).
+"""Relay that sends several managed writes in parallel. Payers, which are wallets of the service, sign the writes.
 
 The relay first simulates each write as a call. A revert therefore costs no gas, and the name of the contract's error is
 available. Each payer sends the transactions of only one write or group of writes at a time, so its nonces stay in

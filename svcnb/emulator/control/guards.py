@@ -28,7 +28,7 @@ def control_guard(token: str) -> Guard:
         _refuse_other_origins(request)
         _require_token(request, token)
         if request.method in _WITH_BODY and not is_json(request):
-            # A form on another site cannot send this type without a preflight request.
+            # A page of another site cannot send this content type without a preflight request.
             raise StructuredError(
                 415,
                 f"the content type of the request is {request.headers.get('content-type', '')[:60]!r}, but the "

@@ -156,7 +156,7 @@ class ControlPlane:
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
-        """Restores the initial state: no accounts, a new chain, and the configured clock. Keeps the snapshots."""
+        """Restores the initial state: no accounts or faults, a new chain, and the configured clock. Keeps snapshots."""
         self._faults.clear()
         self._tolerated.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
@@ -174,7 +174,7 @@ class ControlPlane:
         return _DONE | {"name": name}
 
     async def restore_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Replaces the database, the chain, the clock and the random number generators with those of a snapshot."""
+        """Restores the database, the chain, the clock and the random number generators from a snapshot."""
         name = _snapshot_name(call)
         try:
             found = await self._saved.restore(name)

@@ -55,7 +55,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
         limit: Maximum number of bytes to accept.
 
     Raises:
-        StructuredError: 413 if the body is larger than the limit.
+        StructuredError: 413 if the body is larger than the limit, or 503 if the memory for all bodies is full.
         CallerDisconnected: The caller closed the connection.
     """
     declared = request.headers.get("content-length")
@@ -81,7 +81,7 @@ def is_json(request: Request) -> bool:
 
 
 def wrong_type(request: Request) -> StructuredError:
-    """Returns the error for a request whose Content-Type is not JSON."""
+    """Returns the 404 error for a request whose Content-Type is not JSON."""
     content_type = request.headers.get("content-type", "")
     return StructuredError(
         404,
@@ -145,12 +145,12 @@ def read_json_now(data: bytes) -> Any:
     """Parses JSON like `read_json`, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
         raise JsonLimitExceeded(
-            f"it contains more than {MAX_JSON_VALUES:,} values, the maximum",
+            f"the body contains more than {MAX_JSON_VALUES:,} values, the maximum",
             "Send fewer values, for example in several requests. An action can fetch large data with an HTTP request.",
         )
     if deeper_than(data, MAX_JSON_DEPTH):
         raise JsonLimitExceeded(
-            f"it has more than {MAX_JSON_DEPTH} levels of nesting, the maximum",
+            f"the body has more than {MAX_JSON_DEPTH} levels of nesting, the maximum",
             "Send a flatter structure, or send the inner part as a string that contains JSON.",
         )
     value = from_json(data, allow_inf_nan=False)

@@ -299,7 +299,7 @@ class Router:
     Args:
         dispatcher: Dispatcher that handles a request for an endpoint.
         endpoints: The endpoints that are available from the start.
-        others: Function that loads all other endpoints. The router calls it once, in a thread.
+        others: Function that loads all other endpoints. The router calls it in a thread, until one call succeeds.
     """
 
     def __init__(

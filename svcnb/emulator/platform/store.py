@@ -70,7 +70,8 @@ class Store:
             or None for SQLite in memory.
 
     Raises:
-        StateUnusable: The database is damaged, is not an emulator's database, or has another schema version.
+        StateUnusable: The URL is invalid, or the database cannot be opened. The same error is raised if the database
+            is damaged, belongs to another program, or has a version that this svcnb cannot read.
     """
 
     def __init__(self, url: str | None = None) -> None:
@@ -261,7 +262,7 @@ class Store:
     # --- opening ------------------------------------------------------------------------------------------------
 
     def _opened(self) -> Connection:
-        """Opens a connection, and checks or creates the emulator's tables. Closes the connection after an error."""
+        """Opens a connection, and creates or migrates the emulator's tables. Closes the connection after an error."""
         with ExitStack() as on_failure:
             connection = self._address.connect()
             on_failure.callback(connection.close)

@@ -33,7 +33,7 @@ class StartFailed(RuntimeError):
 
 
 class Isolate(asyncio.Protocol):
-    """Service side of one isolate.
+    """Connection of the service to one isolate, which is a process that runs actions.
 
     Args:
         host: Host that starts and stops the isolate's process.
@@ -225,7 +225,7 @@ class Isolate(asyncio.Protocol):
             self._transport.resume_reading()
 
     async def wait_for_exit(self, timeout_s: float = 5.0) -> tuple[Exit, str]:
-        """Waits until the process has exited.
+        """Waits for the exit of the process, at most ``timeout_s`` seconds.
 
         Returns:
             Exit result of the process, and the end of its standard error output.

@@ -91,7 +91,7 @@ class Network:
 
     @property
     def held_bytes(self) -> int:
-        """Total length of large responses that runs have not received yet, in bytes."""
+        """Memory budget that large responses use until the runs have received them, in bytes."""
         return self._held.held
 
     async def close(self) -> None:

@@ -244,7 +244,7 @@ class Session:
         Args:
             number: Id of the isolate's call, or a negative id of the service's own task.
             work: Coroutine to run.
-            size: Memory of the task, in bytes.
+            size: Length of the call's data, in bytes.
         """
         self._in_flight_bytes += size
         task = self._calls[number] = asyncio.get_running_loop().create_task(work, context=self._context)

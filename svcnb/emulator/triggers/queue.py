@@ -191,7 +191,10 @@ class RunQueues:
                 elif trigger_id not in self._asked or not self._open:
                     return
         except Exception as error:  # noqa: BLE001 - unexpected, because `_step` and `_attempt` handle errors
-            _log(f"the runs of trigger {trigger_id} stopped; they continue with its next run or after a restart", error)
+            _log(
+                f"the runs of trigger {trigger_id} stopped: they continue with the trigger's next run or a restart",
+                error,
+            )
         finally:
             # No await follows the last check of `_asked`, so no wake-up is lost.
             self._queues.pop(trigger_id, None)

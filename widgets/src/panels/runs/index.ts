@@ -112,7 +112,7 @@ class View {
 
   /** Requests the charts from the kernel. The charts take about a second, so this method runs only on request. */
   private async draw(): Promise<void> {
-    const drawn = await this.at.call<string[]>("draw", {}, "Drawing");
+    const drawn = await this.at.call<string[]>("draw", {}, "Drawing the charts");
     this.drawings.replaceChildren(
       ...drawn.map((svg) => drawingArea(svg, "Chart")),
     );

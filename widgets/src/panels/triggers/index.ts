@@ -37,7 +37,7 @@ export default panel("Triggers", (at) => {
           h(
             "thead",
             {},
-            h("tr", {}, ...["On", "Name", "Kind", "Fires", ""].map((text) => h("th", { scope: "col" }, text))),
+            h("tr", {}, ...["Enabled", "Name", "Kind", "Fires", ""].map((text) => h("th", { scope: "col" }, text))),
           ),
           h("tbody", {}, ...triggers.map(line)),
         ),
@@ -81,7 +81,7 @@ export default panel("Triggers", (at) => {
       await refresh();
       again.focus(); // the element with the focus no longer exists
     }, { kind: "danger" });
-    const no = h("button", { type: "button" }, "Keep");
+    const no = h("button", { type: "button" }, "Keep the trigger");
     ask.addEventListener("click", () => (place.replaceChildren(yes, no), no.focus()));
     no.addEventListener("click", () => (place.replaceChildren(ask), ask.focus()));
     place.append(ask);
