@@ -139,10 +139,10 @@ def test_a_body_with_an_invalid_json_number_is_400(account):
     [
         (
             f"[{'1,' * MAX_JSON_VALUES}1]",
-            f"it contains more than {MAX_JSON_VALUES:,} values, the maximum",
+            f"the body contains more than {MAX_JSON_VALUES:,} values, the maximum",
             "fewer values",
         ),
-        ("[" * 300 + "]" * 300, f"it has more than {MAX_JSON_DEPTH} levels of nesting, the maximum", "flatter"),
+        ("[" * 300 + "]" * 300, f"the body has more than {MAX_JSON_DEPTH} levels of nesting, the maximum", "flatter"),
         ("1e999", "a number is larger than 1.8e308", "smaller number"),
     ],
     ids=["values", "depth", "number"],

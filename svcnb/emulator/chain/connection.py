@@ -101,9 +101,11 @@ class StreamConnection:
             async with asyncio.timeout(RPC_TIMEOUT_S):
                 return await asked.answer
         except TimeoutError as error:
-            raise ChainUnavailable(f"the node did not respond to {method} within {RPC_TIMEOUT_S:.0f} s") from error
+            raise ChainUnavailable(
+                f"the chain node did not respond to {method} within {RPC_TIMEOUT_S:.0f} s"
+            ) from error
         except OSError as error:
-            raise ConnectionLost(f"the node has stopped ({error})") from error
+            raise ConnectionLost(f"the chain node has stopped ({error})") from error
         finally:
             self._waiting.pop(number, None)
 
@@ -124,7 +126,7 @@ class StreamConnection:
                 await self._writer.drain()
 
     async def _listen(self) -> None:
-        reason = "the node closed the connection"
+        reason = "the chain node closed the connection"
         line = _Line(self._limit_of)
         try:
             while piece := await self._reader.read(PIECE_BYTES):
@@ -137,7 +139,7 @@ class StreamConnection:
         except (OSError, ValueError) as error:
             reason = str(error)
         finally:
-            self._lost = ConnectionLost(f"the node has stopped ({reason})")
+            self._lost = ConnectionLost(f"the chain node has stopped ({reason})")
             for asked in self._waiting.values():
                 if not asked.answer.done():
                     asked.answer.set_exception(self._lost)

@@ -141,7 +141,7 @@ class LocalChain:
                 async with asyncio.timeout(_READY_S):
                     await self._ready.wait()
             except TimeoutError as error:
-                raise ChainUnavailable("the node is still starting: try again in a few seconds") from error
+                raise ChainUnavailable("the chain node is still starting: try again in a few seconds") from error
         if self._replica.node is None:
             raise self._broken or ChainUnavailable("the chain is not running")
         return self._replica.node
@@ -386,7 +386,7 @@ class LocalChain:
                 problem = error
             else:
                 return
-        self._broken = ChainUnavailable(f"its node stopped and cannot be restarted ({problem})")
+        self._broken = ChainUnavailable(f"the chain node stopped and cannot be restarted ({problem})")
         self._next_rebuild_at = asyncio.get_running_loop().time() + _REST_S
         await self._replica.close()
         self._ready.set()  # waiting requests now fail, because no node is running

@@ -156,7 +156,7 @@ class Replica:
             ConnectionLost: The node has stopped.
         """
         if self.node is None:
-            raise ConnectionLost("the node is not running")
+            raise ConnectionLost("the chain node is not running")
         return await self.node.connection.request(method, *params)
 
     # --- advancing --------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class Replica:
                 await self.ask("evm_setNextBlockTimestamp", hex(entry.timestamp))
                 receipt: Receipt = await self.ask("eth_sendRawTransactionSync", "0x" + entry.payload.hex())
         except TimeoutError as error:
-            raise NoBlock(f"the node did not create a block for a transaction within {_SEND_S:g} s") from error
+            raise NoBlock(f"the chain node did not create a block for a transaction within {_SEND_S:g} s") from error
         self._worked_s += time.monotonic() - began
         self.applied = entry.position
         self.timestamp = entry.timestamp

@@ -145,12 +145,12 @@ def read_json_now(data: bytes) -> Any:
     """Parses JSON like `read_json`, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
         raise JsonLimitExceeded(
-            f"it contains more than {MAX_JSON_VALUES:,} values, the maximum",
+            f"the body contains more than {MAX_JSON_VALUES:,} values, the maximum",
             "Send fewer values, for example in several requests. An action can fetch large data with an HTTP request.",
         )
     if deeper_than(data, MAX_JSON_DEPTH):
         raise JsonLimitExceeded(
-            f"it has more than {MAX_JSON_DEPTH} levels of nesting, the maximum",
+            f"the body has more than {MAX_JSON_DEPTH} levels of nesting, the maximum",
             "Send a flatter structure, or send the inner part as a string that contains JSON.",
         )
     value = from_json(data, allow_inf_nan=False)

@@ -682,7 +682,7 @@ async def test_a_node_that_cannot_restart_is_reported_without_a_wait(
     chain = await start_chain()
     monkeypatch.setenv("SVC_ANVIL", "/bin/false")
     os.kill(chain.node_pid, signal.SIGKILL)
-    with pytest.raises(ChainUnavailable, match="the node stopped immediately") as seen:
+    with pytest.raises(ChainUnavailable, match="the chain node stopped immediately") as seen:
         await chain.view("owner")
     assert seen.value.status == 503
     with pytest.raises(ChainUnavailable):
