@@ -178,7 +178,7 @@ class _Billing(Billing):
 
 
 def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
-    """Starts a lesson on a live service.
+    """Starts a lesson on a live service, and returns the service.
 
     Args:
         name: Name of the lesson, one of `LIVE`.

@@ -33,8 +33,8 @@ class EmulatorControl(Checked):
 
     Args:
         base_url: Address of the emulator, without ``/core/v1``.
-        control_token: Token of the control plane. You can omit it for an emulator that you run on this machine, unless
-            you chose the token yourself.
+        control_token: Token of the control plane. You can omit the token for an emulator that you run on this machine,
+            unless you chose the token yourself.
         names: Properties from the line that the emulator prints when it is ready. The handle requests other properties
             from the emulator when needed.
 

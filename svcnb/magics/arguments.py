@@ -140,8 +140,7 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
 
     Raises:
         InvalidArgument: A word is neither JSON, nor a variable, nor ``name=value``. Other causes are several JSON
-        values
-            or variables, and fields of a value that is not an object.
+            values or variables, and fields of a value that is not an object.
 
     Example:
         >>> parameters(["n=3", "to=0xab", 'deep={"a": 1}'], {})

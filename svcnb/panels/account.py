@@ -215,7 +215,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def transfer(self, to: str, *, confirm: bool = False) -> None:
-        """Transfers the account to another wallet.
+        """Transfers the account to the wallet with the address ``to``.
 
         Without ``confirm``, the method raises an error that describes the effect.
         """

@@ -55,7 +55,7 @@ class ResourcePanel(Panel):
 
     @command
     async def new_wallet(self, name: str = "") -> dict[str, str]:
-        """Creates a wallet whose key the service derives.
+        """Creates and returns a wallet whose key the service derives.
 
         Args:
             name: Name of the wallet on the chain. In API mode, wallets have no name.
@@ -73,7 +73,7 @@ class ResourcePanel(Panel):
 
     @command
     async def new_group(self, name: str) -> dict[str, Any]:
-        """Creates an empty group."""
+        """Creates and returns an empty group."""
         session = self.session
         self.channel.progress("Creating the group")
         with field("name"):

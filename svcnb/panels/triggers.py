@@ -133,7 +133,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     async def create(
         self, *, name: str, kind: TriggerKind, source: str, params: str, config: dict[str, Any], usage_key: str
     ) -> dict[str, Any]:
-        """Creates a trigger. Without a usage key, also creates a group with the action, and a key for that group.
+        """Creates and returns a trigger. Without a usage key, also creates a group with the action, and a key for it.
 
         Args:
             name: Name of the trigger.

@@ -69,7 +69,7 @@ def _load() -> Callable[[bytes], bytes]:
         # The installed release is different, or cffi is missing. The documented interface works in both cases.
         try:
             found = _by_wrapper()
-        except ImportError:  # an installation without extras has no pycryptodome, because it computes few hashes
+        except ImportError:  # an installation without extras has no pycryptodome, and computes only few hashes
             found = keccak256_pure
     _native = found
     return found

@@ -134,8 +134,8 @@ def account_data(
 
     Args:
         since: Length of the period that ends now, for example ``"7d"``.
-        action: Name or CID of an action. The result then contains only its runs.
-        source: ``client``, ``trigger`` or ``service``. The result then contains only runs from this source.
+        action: Name or CID of an action, to select only the runs of this action. None selects all actions.
+        source: ``client``, ``trigger`` or ``service``, to select only runs from this source. None selects all sources.
         history: Record of past runs. None means the record of the environment.
 
     Raises:

@@ -50,7 +50,7 @@ class LedgerEntry:
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Self:
-        """Creates an entry from a row of the ledger."""
+        """Returns a row of the ledger as an entry."""
         at = datetime.fromtimestamp(row["at"], UTC)
         return cls(at, row["key_hash"], row["kind"], row["name"], int(row["cents"]), row["subject"])
 

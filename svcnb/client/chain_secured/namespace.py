@@ -96,7 +96,7 @@ class ChainSecured(Namespace):
     def create(
         self, owner: AnySigner, name: str, *, description: str = "", on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
-        """Creates an account that a wallet owns. The wallet signs one transaction.
+        """Creates and returns an account that a wallet owns. The wallet signs one transaction.
 
         Args:
             owner: The wallet, a `Signer` or an eth-account account. The wallet pays the gas for the creation and every
@@ -116,7 +116,7 @@ class ChainSecured(Namespace):
     def open(
         self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
-        """Opens the account that a wallet owns. The client reads the master hash from on-chain events.
+        """Opens and returns the account that a wallet owns. The client reads the master hash from on-chain events.
 
         Args:
             owner: The admin wallet of the account.

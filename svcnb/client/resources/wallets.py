@@ -13,7 +13,7 @@ from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model
 
 
 def create() -> Flow[Wallet]:
-    """Creates a wallet, and registers the wallet in the account."""
+    """Creates a wallet, registers the wallet in the account, and returns it."""
     return ask(
         Call(
             "POST",

@@ -243,7 +243,7 @@ class Description(BaseModel):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], *, folder: str | Path = ".") -> Description:
-        """Creates a description from dictionaries with the structure of the TOML file.
+        """Returns a description from dictionaries with the structure of the TOML file.
 
         Args:
             values: The tables ``actions``, ``wallets``, ``groups``, ``keys`` and ``triggers``.
