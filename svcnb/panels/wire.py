@@ -190,7 +190,7 @@ class Channel:
             answer = {"ok": True, "value": await self._perform(name, args)}
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the browser receives the error
             if not isinstance(error, (SvcnbError, asyncio.CancelledError, TimeoutError)):
-                _LOG.exception("the command %s failed", name)
+                _LOG.exception("the panel command %s failed", name)
             answer = {"ok": False, "error": failure(error)}
         self._send({"type": "answer", "id": number, **answer})
 

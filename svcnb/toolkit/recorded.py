@@ -264,7 +264,7 @@ class _Created:
                 problem = error.message
             if problem:
                 shown = MASK if member == "usage_api_key" else value
-                _LOG.warning("%s of %s %s failed: %s", path, member, shown, problem)
+                _LOG.warning("an object of the recording was not deleted: %s, %s %s: %s", path, member, shown, problem)
 
 
 # --- requests -------------------------------------------------------------------------------------------------------

@@ -316,7 +316,7 @@ def gas_payer(wallet: Signer) -> Signer:
 def _owner(writer: Writer) -> Signer:
     if writer.owner is None:
         raise InvalidArgument(
-            "this operation requires a signer",
+            "this operation requires a signer, but the account was opened without a signer",
             hint="Pass a LocalSigner, BrowserSigner, ContractWallet or eth-account LocalAccount.",
         )
     return writer.owner

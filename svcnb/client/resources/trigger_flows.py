@@ -322,7 +322,7 @@ def _id(value: object) -> str:
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument(
             f"invalid trigger or run {value!r}",
-            hint=("Pass the object that create or list returned, or its id."),
+            hint="Pass the object that triggers.create or triggers.list returned, or its id.",
         )
     return quote(text.strip(), safe="")
 

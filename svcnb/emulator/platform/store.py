@@ -233,7 +233,7 @@ class Store:
             return [self._run_one(works[0])] if len(works) == 1 else self._together(works)
         except Exception as error:  # noqa: BLE001 - the thread must continue, or all callers wait forever
             if not isinstance(error, (DatabaseError, _FileMissing)):
-                _LOG.exception("a transaction failed")
+                _LOG.exception("a database transaction failed")
             failure = StoreUnavailable(_short(error))
             if not self.immediate:  # closing a database in memory deletes it
                 self._connection.close()

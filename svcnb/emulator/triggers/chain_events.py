@@ -129,7 +129,7 @@ class ChainEvents(Scanner):
                 except StoreUnavailable:
                     raise
                 except Exception:  # noqa: BLE001 - the error must not delay other triggers
-                    _LOG.exception("chain %s, trigger %s: its logs could not be read", self._chain.name, trigger.id)
+                    _LOG.exception("chain %s, trigger %s: the logs cannot be read", self._chain.name, trigger.id)
                 return True
 
         return all(await asyncio.gather(*map(one, triggers)))
