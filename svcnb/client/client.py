@@ -67,13 +67,14 @@ class Client(ClientSettings[SyncSession]):
         control_token: Token of an emulator's control plane, for reading traces. You can omit the token for an emulator
             that you run on this machine, because the client then reads the token from a file.
         vocabulary: Names of the service and of the payment processor, as they appear in paths and headers.
-        timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
+        timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call. None means the
+            default values of `Timeouts`.
         retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
-            policy.
+            policy. None means the default values of `Retries`.
         on_run: Listeners that receive a `RunRecord` after every execution.
         history: File that records runs without secrets. False disables the record. None means the value of
             ``SVC_HISTORY``, or the default path if the variable is not set. `History` reads the file.
-        config_file: Settings file to use instead of the default one.
+        config_file: Settings file to use instead of the default file.
         http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close this client
             yourself. The argument ``timeout`` still applies.
         headers: Headers to send with every request to the service, for example for a gateway.
