@@ -33,7 +33,7 @@ class AsyncTriggersClient(TriggersSettings):
         triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
         token: An existing token. If omitted, the client creates a new token, which a user must approve (`authorize`).
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
-        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close yourself.
+        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close. None creates a client.
         headers: Headers to send with every request to the service.
 
     Raises:
@@ -291,7 +291,7 @@ class AsyncTriggersClient(TriggersSettings):
 
         Args:
             trigger: A webhook trigger.
-            body: Body of the request. The client sends bytes and strings unchanged, and all other values as JSON.
+            body: Body of the request. The client sends bytes and strings unchanged, and other values as JSON (None: ``null``).
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
