@@ -199,7 +199,7 @@ class Chain:
 
         Raises:
             ContractRevert: The contract reverted the simulated call. No transaction was sent.
-            ChainUnavailable: The chain does not respond.
+            ChainUnavailable: The chain does not respond, or rejected the transaction.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
         """
@@ -213,7 +213,7 @@ class Chain:
 
         Raises:
             ContractRevert: The contract reverted one of the simulated calls. No transaction was sent.
-            ChainUnavailable: The chain does not respond.
+            ChainUnavailable: The chain does not respond, or rejected one of the transactions.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
         """

@@ -203,7 +203,7 @@ async def _send(chain: LocalChain | RemoteChain, relay: Relay, owner: Wallet, ca
             _check(call, await relay.send(owner, call.to, call.data))
         except ChainUnavailable as error:
             raise ChainUnusable(
-                f"{call.what} cannot be deployed: {error.message} Send ether to {owner.address} on this chain, and "
+                f"{call.what} cannot be deployed: {error.message}. Send ether to {owner.address} on this chain, and "
                 "keep the seed or the state folder."
             ) from error
 
