@@ -291,7 +291,7 @@ class AsyncTriggersClient(TriggersSettings):
 
         Args:
             trigger: A webhook trigger.
-            body: Body of the request. The client sends bytes and strings unchanged, and other values as JSON (None: ``null``).
+            body: Request body. The client sends bytes and strings unchanged, and other values (also None) as JSON.
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
