@@ -36,7 +36,7 @@ class Schema(Generic[T]):
     Args:
         what: Name of the state, for messages.
         current: Version that this svcnb writes.
-        steps: Steps that migrate the state to the next version, by the version from which they start.
+        steps: Functions that migrate the state from one version to the next, with the earlier version as the key.
     """
 
     def __init__(self, what: str, current: int, steps: Mapping[int, Callable[[T], T]] | None = None) -> None:

@@ -116,7 +116,7 @@ class TriggersClient(TriggersSettings):
         triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
         token: An existing token. If omitted, the client creates a new token, which a user must approve (`authorize`).
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
-        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close yourself.
+        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close. None creates a client.
         headers: Headers to send with every request to the service.
 
     Raises:
@@ -259,7 +259,7 @@ class TriggersClient(TriggersSettings):
         wallets: Iterable[WalletRef] = (),
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a group that permits an action, a key that can only execute in the group, and returns a new trigger.
+        """Creates a group that permits the action, a key for this group, and a trigger, and returns the trigger.
 
         The call costs two cents. The client sends the new key only to the triggers service. If the call fails, the hint
         of the error lists the objects that already exist.
@@ -327,7 +327,7 @@ class TriggersClient(TriggersSettings):
     def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
         """Changes a trigger, and returns the changed trigger. Omitted values stay unchanged.
 
-        The two limits cannot be reset to None.
+        ``max_runs_per_minute`` and ``max_queued_runs`` cannot be reset to None.
 
         Args:
             trigger: The trigger.
@@ -374,11 +374,11 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.wait_for_run(self._access, trigger, run, timeout))
 
     def fire(self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None) -> Accepted:
-        """Sends a POST request to a webhook as an external sender, without a token, and returns the id of the run.
+        """Sends a POST request to a webhook as an external sender, without a token, and returns the ``run_id``.
 
         Args:
             trigger: A webhook trigger.
-            body: Body of the request. The client sends bytes and strings unchanged, and all other values as JSON.
+            body: Request body. The client sends bytes and strings unchanged, and other values (also None) as JSON.
             headers: Additional headers, for example the signature of a sender.
 
         Raises:

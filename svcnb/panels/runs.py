@@ -41,7 +41,7 @@ class RunsPanel(Panel, bundle="runs"):
     Args:
         client: Client of the service.
         history: Local history. None means the history of the client.
-        triggers: Client of the triggers service, to include the runs of triggers.
+        triggers: Client of the triggers service. None omits the runs of triggers, except those in the local history.
 
     Attributes:
         filters: Filters of the list: ``action`` (a CID), ``key`` (the hash of a key), ``status`` and ``origin``. An

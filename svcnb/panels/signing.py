@@ -37,7 +37,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     Args:
         client: Client of the service. Without a client, the panel only signs requests from Python.
-        signer: Wallet in this process that signs envelopes.
+        signer: Wallet in this process that signs envelopes. None means that the user enters a key or connects a wallet.
 
     Attributes:
         wallet: ``address`` and ``name`` of the browser wallet. Without a connected wallet, both strings are empty.

@@ -173,7 +173,7 @@ class Action:
         return self.parse_derived(derived)
 
     def diff(self, other: Action) -> ActionDiff:
-        """Returns the differences between this action and another one, including invisible characters.
+        """Returns the differences between this action and another action, including invisible characters.
 
         Args:
             other: The newer action.

@@ -130,7 +130,7 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
     """Returns a chart as an image, or a sentence if there is no data.
 
     Args:
-        chart: One of `svcnb.charts`.
+        chart: Function of `svcnb.charts` that returns the chart.
         data: Data of the chart.
         **options: Other arguments of the chart.
     """
@@ -144,9 +144,10 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
 
 @checked
 def permission_matrix(permissions: Permissions) -> Picture | Sentence:
-    """Returns a chart with the permissions of usage keys in groups: R for running actions, M for changing a group.
+    """Returns a chart with the permissions of usage keys in groups.
 
-    A permission for every group, including future groups, has its own column.
+    R means running actions, and M means adding or removing actions or wallets. A permission for every group, including
+    future groups, has its own column.
 
     Args:
         permissions: The permissions of an account.

@@ -208,7 +208,7 @@ def read_account_data(
         client: Client of the service, with a key of the account.
         history: Local history.
         period: The period.
-        triggers: Client of the triggers service, for its runs.
+        triggers: Client of the triggers service, for its runs. None reads no runs of triggers.
         control_token: Token of an emulator's control plane. The function sends the token only to a loopback
             address.
 

@@ -188,7 +188,7 @@ def of_run(
     Args:
         action: Action whose past runs the estimate uses.
         seconds: Duration of the run in seconds, if known. The estimate then ignores past runs.
-        history: Record of past runs.
+        history: Record of past runs. Without a record or an action, the estimate is one cent.
         longest: Time after which the service ends a run, in seconds (``svc.node.limits().timeout_ms / 1000``).
             None means that the estimate has no maximum.
     """

@@ -309,8 +309,8 @@ class History(Checked):
 
         Args:
             service: Address of the service, in the form of ``client.base_url``.
-            since: Start of the period.
-            until: End of the period.
+            since: Start of the period. None means no limit.
+            until: End of the period. None means no limit.
         """
         query = "SELECT * FROM ledger WHERE base_url = ? AND at >= ? AND at < ? ORDER BY at, id"
         begin, end = (since.timestamp() if since else 0.0), (until.timestamp() if until else float("inf"))

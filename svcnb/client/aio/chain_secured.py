@@ -47,7 +47,7 @@ class AsyncChainSecured(Namespace):
             name: Name of the account.
             description: Purpose of the account.
             on_preview: Function that the client calls with a preview of every write before the wallet signs the
-                transaction. If the function returns False, the client cancels the write.
+                transaction. If the function returns False, the client cancels the write. None signs without a preview.
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
@@ -65,7 +65,7 @@ class AsyncChainSecured(Namespace):
             owner: The admin wallet of the account.
             api_key_hash: The master hash. This argument is required if the chain node does not store these events.
             on_preview: Function that the client calls with a preview of every write before the wallet signs the
-                transaction. If the function returns False, the client cancels the write.
+                transaction. If the function returns False, the client cancels the write. None signs without a preview.
 
         Raises:
             ChainError: The wallet does not own an account.

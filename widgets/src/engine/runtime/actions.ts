@@ -93,7 +93,8 @@ export function fillHeaders({ headers }: Namespace, values: Readonly<Record<stri
 
 /**
  * Makes headers immutable, even for `Headers.prototype.set.call`. Deno stores names, values and its guard in symbol
- * properties, which an action can find. The `fast` engine keeps these private and checks whether the object is frozen.
+ * properties, which an action can find. The `fast` engine keeps these properties private and checks whether the object
+ * is frozen.
  */
 function lock(headers: Headers): void {
   const of = headers as unknown as Record<symbol, unknown>;
