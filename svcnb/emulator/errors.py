@@ -41,8 +41,12 @@ class StateLocked(StateUnusable):
 
 
 def as_sentence(text: str) -> str:
-    """Returns an error message as a sentence, with a capital letter at the start and a full stop at the end."""
-    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+    """Returns an error message as a sentence, with a capital letter at the start and a full stop at the end.
+
+    Names such as ``eth_call`` do not change. `widgets/src/processor_page/status.ts` has the same rule.
+    """
+    is_word = text.partition(" ")[0].isalpha()
+    return f"{text[:1].upper() if is_word else text[:1]}{text[1:].removesuffix('.')}."
 
 
 class ServiceError(Exception):
