@@ -43,10 +43,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Clears the environment before pytest collects tests or starts processes."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A shell ignores SIGINT in background processes. Processes that the tests start would inherit this setting, and
-        # the tests could not interrupt these processes.
+        # A shell starts background processes with SIGINT ignored. Processes that the tests start inherit this setting.
+        # The tests then cannot interrupt these processes.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Without bytecode, each of the hundreds of programs that the tests start would compile the package again.
+    # Without bytecode, each of the hundreds of programs that the tests start compiles the package again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if config.getoption("--live"):
         os.environ["SVC_LESSONS"] = "live"  # the option is the confirmation
@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SVCNB_CONFIG"] = os.devnull
     os.environ |= SET
     os.environ.setdefault("MALLOC_ARENA_MAX", "1")  # by default, glibc creates a heap for each of the first threads
-    # This folder exists only during the run, so no records of unfinished mints remain.
+    # This folder exists only during the run, so no records of unfinished ChainSecured operations remain.
     os.environ["SVCNB_PENDING"] = str(Path(_SCRATCH.name) / "pending")
     # Kernels of lessons and tested commands use this working copy in every folder.
     paths = [str(Path(__file__).resolve().parent), *filter(None, [os.environ.get("PYTHONPATH")])]

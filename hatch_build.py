@@ -34,7 +34,7 @@ class BundleError(RuntimeError):
 
 
 class MetadataHook(MetadataHookInterface):
-    """Adds the README and the URLs of the project to the metadata.
+    """Metadata hook, which adds the README and the URLs of the project to the metadata.
 
     ``SVCNB_REPOSITORY`` is the address of the repository, for example of a release's source. With this variable, the
     metadata contains URLs, and links and images of the README are absolute, as a package index requires.
@@ -85,15 +85,15 @@ def ensure(root: Path, *, force: bool = False) -> str:
     wanted = _digest(root)
     if not force:
         if _complete(root, wanted):
-            return "the bundles fit the sources"
+            return "the bundles are up to date"
         # An sdist contains its bundles, so its installation needs no network.
         is_sdist = (root / "PKG-INFO").is_file()
         if (is_sdist or os.environ.get("SVCNB_BUNDLES") == "reuse") and _complete(root, None):
-            return "the bundles that are there are reused"
+            return "the existing bundles are reused"
         if os.environ.get("SVCNB_BUNDLES") == "reuse":
             raise BundleError(
-                "SVCNB_BUNDLES=reuse, but bundles are missing or were changed since they were built: unset it, and "
-                "build once with internet"
+                "SVCNB_BUNDLES=reuse is set, but bundles are missing or were changed since the last build. Unset "
+                "SVCNB_BUNDLES, and build once with a connection to the internet"
             )
     _run_deno(root)
     files = {
@@ -133,7 +133,7 @@ def _run_deno(root: Path) -> None:
     if done.returncode:
         raise BundleError(
             f"Deno could not build widgets/ (exit code {done.returncode}, see above). The first build downloads npm "
-            "packages: check the network; with bundles already built, SVCNB_BUNDLES=reuse goes on without it"
+            "packages, so check the network. To use existing bundles without a network, set SVCNB_BUNDLES=reuse"
         )
 
 

@@ -84,18 +84,18 @@ class Awaiting(ast.NodeTransformer):
         return ast.Await(node) if waits else node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Renames a class."""
+        """Replaces the name of a synchronous class with the name of its asynchronous version."""
         node.id = self._names[node.id][1] if node.id in self._names else node.id
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Renames names of other modules that have two versions."""
+        """Replaces a synchronous name of another module, such as ``httpx.Client``, with its asynchronous version."""
         self.generic_visit(node)
         node.attr = ATTRIBUTES.get(ast.unparse(node), node.attr)
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
-        """Imports the asynchronous version."""
+        """Replaces the import of a synchronous class with the import of its asynchronous version."""
         for alias in node.names:
             if (node.module or "", alias.name) in VERSIONS:
                 node.module, alias.name = VERSIONS[node.module or "", alias.name]
@@ -261,7 +261,7 @@ def formatted(text: str, path: Path) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes or checks all generated modules."""
+    """Writes or checks all generated modules, and returns the exit code."""
     folder = ROOT / TARGET.replace(".", "/")
     different = []
     for module in SOURCES:

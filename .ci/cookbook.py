@@ -44,7 +44,7 @@ _COST_LINE: Final = re.compile(r"^one run +(\d+) cents?$", re.MULTILINE)
 
 
 def compiled(source: Path) -> dict[str, Any]:
-    """Returns the interface and the code of the contract in a file."""
+    """Returns the ABI and the creation bytecode of the only contract in a file."""
     wanted = {source.name: {"*": ["abi", "evm.bytecode.object"]}}
     request = {
         "language": "Solidity",
@@ -207,7 +207,8 @@ def _card(recipe: Recipe) -> Iterator[str]:
 
 def _gas() -> Iterator[str]:
     yield "## Gas\n"
-    yield "The notebook of each recipe with a contract measures these figures and prints them.\n"
+    yield "The notebook of each recipe with a contract measures the gas of each call, rounded to thousands. First calls"
+    yield "need more gas than later calls, because first calls write to storage that was empty before.\n"
     yield "| Recipe | Call | Gas |\n|---|---|---|"
     for recipe in recipes():
         for call, gas in _GAS_LINE.findall(printed(recipe)):

@@ -167,7 +167,7 @@ def _html(path: Path, content: str) -> Iterator[Text]:
 
 
 class _Page(HTMLParser):
-    """Collects what a page shows: its texts, and the attributes that a browser or screen reader presents."""
+    """Parser that collects the visible texts of a page, and the attributes that browsers and screen readers present."""
 
     def __init__(self) -> None:
         super().__init__()

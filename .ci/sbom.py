@@ -76,7 +76,7 @@ def _by_file(found: Distribution) -> str:
 
 
 def python_parts() -> Iterator[dict[str, Any]]:
-    """Yields the pinned distributions that are installed here."""
+    """Yields the pinned distributions that are installed in this environment."""
     for name, (version, hashes) in pins().items():
         try:
             found = distribution(name)

@@ -30,7 +30,7 @@ frame changes the location of their warning."""
 
 
 def checked(function: F) -> F:
-    """Wraps a function so that wrong arguments raise this package's errors.
+    """Returns a wrapper of a function, which raises this package's errors for wrong arguments.
 
     Args:
         function: Public function or coroutine function with annotations.
@@ -155,7 +155,7 @@ def _matches(hint: Any, value: object) -> bool:
 
 
 def _in_words(hint: Any) -> str:
-    """Returns a type as text, with the members of aliases and without modules: ``Group | int | str``."""
+    """Returns the text of a type hint, for example ``Group | int | str``. Class names contain no module names."""
     if get_origin(hint) is Literal:
         return " or ".join(map(repr, get_args(hint)))
     if get_origin(hint) in {Union, UnionType}:
@@ -182,7 +182,7 @@ class _ForTypeCheckers(dict[str, Any]):
     """Namespace of a module's ``TYPE_CHECKING`` imports, which imports a name when an annotation needs it.
 
     Args:
-        module: The module.
+        module: Module that contains the ``TYPE_CHECKING`` imports.
     """
 
     def __init__(self, module: ModuleType) -> None:

@@ -86,10 +86,10 @@ class Found:
         self._token = token
 
     def at(self, url: str) -> str:
-        """Replaces the scheme, host and port of an address with those of the emulator that the token belongs to.
+        """Returns a URL with the scheme, host and port of the emulator that the token belongs to.
 
         Args:
-            url: Any URL of the emulator.
+            url: Any URL of the emulator. The result has the same path and query.
         """
         own = urlsplit(self._base_url)
         return urlsplit(url)._replace(scheme=own.scheme, netloc=own.netloc).geturl()

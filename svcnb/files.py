@@ -24,13 +24,13 @@ _CHUNK_BYTES: Final = 64 * 1024
 
 
 def read_file(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) -> bytes:
-    """Reads a regular file. The function never waits for a pipe, and never reads a device.
+    """Reads a regular file, and returns its content. The function never waits for a pipe, and never reads a device.
 
-    The null device counts as an empty file.
+    The only exception is the null device, which counts as an empty file.
 
     Args:
         path: Path of the file.
-        limit: Maximum size of the file in bytes, or None.
+        limit: Maximum size of the file in bytes. None means no limit.
 
     Raises:
         OSError: The file cannot be read, is not a regular file, or is larger than the limit.
@@ -64,11 +64,13 @@ def _too_large(path: str | os.PathLike[str], size: int, limit: int) -> OSError:
 
 
 def read_text(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) -> str:
-    """Reads a regular UTF-8 text file, with the same checks as `read_file`. Line endings stay unchanged.
+    """Reads a regular UTF-8 text file, with the same checks as `read_file`, and returns its text.
+
+    Line endings stay unchanged.
 
     Args:
         path: Path of the file.
-        limit: Maximum size of the file in bytes, or None.
+        limit: Maximum size of the file in bytes. None means no limit.
 
     Raises:
         OSError: The file cannot be read, is not a regular file, or is larger than the limit.

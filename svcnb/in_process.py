@@ -106,7 +106,7 @@ def pause(seconds: float) -> None:
 async def answer(
     method: str, url: str, headers: Mapping[str, str] | list[tuple[bytes, bytes]], content: bytes, timeout_s: float
 ) -> ApplicationResponse:
-    """Sends a request to an emulator in this page.
+    """Sends a request to an emulator in this page, and returns the response.
 
     Args:
         method: HTTP method.

@@ -68,7 +68,7 @@ class PortInUse(EmulatorNotStarted):
 
 
 class StateFolderUnusable(EmulatorNotStarted):
-    """Error for a state folder or database that the emulator cannot use. The stored data was not changed."""
+    """Error for a state folder or database that the emulator cannot use. The emulator did not change the data."""
 
     default_hint = "Pass another folder as `state`, or move the existing folder to another path."
     exit_code = ExitCode.STATE_UNUSABLE
@@ -147,8 +147,8 @@ class Emulator(EmulatorControl):
 
         Args:
             base_url: Address of the emulator, without ``/core/v1``.
-            control_token: Token of the emulator's control plane. You can omit it for an emulator that you run on this
-                machine, unless you chose the token yourself.
+            control_token: Token of the emulator's control plane. You can omit the token for an emulator that you run on
+                this machine, unless you chose the token yourself.
 
         Raises:
             ConfigError: The address is not an http or https address.

@@ -106,7 +106,7 @@ def lesson_settings(name: str) -> dict[str, Any]:
 
 @checked
 def practice_key(number: int) -> str:
-    """Returns a practice private key, which is the same on every machine.
+    """Returns a practice private key (``0x`` and 64 hex digits), which is the same on every machine.
 
     The key is public, so never use it for anything of value.
 
@@ -134,8 +134,9 @@ def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
             instructor unlocks them.
 
     Returns:
-        The lessons folder of the working copy, or the folder to which the function copied the lessons. The function
-        does not replace existing files.
+        Path of a folder with the lessons. In a clone of the repository, the default is the original folder. Otherwise,
+        the function copies the lessons to the requested folder or to ``./svcnb-lessons``. The function does not replace
+        existing files.
     """
     source, is_working_copy = _shipped()
     if wanted is None and is_working_copy and solutions:
@@ -150,7 +151,7 @@ def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
 
 
 def solution_notebooks() -> list[Path]:
-    """Returns the notebooks with the solutions to all lessons, in order."""
+    """Returns the paths of the notebooks with the solutions to all lessons, in the order of the lessons."""
     return sorted((_shipped()[0] / _SOLUTIONS).glob("*.ipynb"))
 
 
@@ -177,7 +178,7 @@ def fetch_solutions(unlocked: Iterable[str]) -> None:
 
 
 def _shipped() -> tuple[Path, bool]:
-    """Returns the installed folder of the lessons, and whether the folder belongs to a working copy."""
+    """Returns the installed folder of the lessons, and whether the folder belongs to a clone of the repository."""
     packaged = Path(__file__).resolve().parent / "notebooks"
     return (packaged, False) if packaged.is_dir() else (Path(__file__).resolve().parents[1] / "notebooks", True)
 

@@ -74,7 +74,7 @@ LIVE: Final[dict[str, Live]] = {
 }
 """Lessons that can run on a live service, by the name in their first cell.
 
-All others use an emulator on this computer.
+All other lessons use an emulator on this computer.
 """
 
 CONFIRMED: Final = "live"
@@ -154,7 +154,7 @@ class LiveClient(Client):
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit of the account. `top_up` starts a payment only if the account has no credit, and never pays itself."""
+        """Credit of the account. `top_up` starts a payment only if the account has no credit. A person must pay."""
         return _Billing(self._session)
 
 
@@ -178,7 +178,7 @@ class _Billing(Billing):
 
 
 def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
-    """Starts a lesson on a live service.
+    """Starts a lesson on a live service, and returns the service.
 
     Args:
         name: Name of the lesson, one of `LIVE`.
@@ -229,7 +229,7 @@ class Skipper:
         self.missing: set[str] = set()
 
     def visit(self, cell: ast.Module) -> ast.Module:
-        """Returns the cell with a handler for expected errors, or a notice that replaces the cell."""
+        """Returns the cell's code with a handler for expected errors, or code that prints a notice instead."""
         made = set(_made(cell))
         if _begins_a_lesson(cell):
             return cell

@@ -17,10 +17,10 @@ from svcnb.files import replace_file
 T = TypeVar("T")
 
 VERSION_KEY: Final = "version"
-"""Field of a JSON document that contains its version. A document without this field has version 0."""
+"""Name of the JSON field with the version of a document. A document without this field has version 0."""
 
 WRITER_KEY: Final = "written_by"
-"""Field of a JSON document that contains the version of the svcnb that wrote it."""
+"""Name of the JSON field with the version of the svcnb that wrote a document."""
 
 
 class UnreadableVersion(SvcnbError):
@@ -36,7 +36,7 @@ class Schema(Generic[T]):
     Args:
         what: Name of the state, for messages.
         current: Version that this svcnb writes.
-        steps: Steps that migrate the state to the next version, by the version from which they start.
+        steps: Functions that migrate the state from one version to the next, with the earlier version as the key.
     """
 
     def __init__(self, what: str, current: int, steps: Mapping[int, Callable[[T], T]] | None = None) -> None:
@@ -72,7 +72,7 @@ class Schema(Generic[T]):
         return found < self.current
 
     def migrate(self, state: T, found: int) -> T:
-        """Applies, in order, all steps from a version to the current one."""
+        """Applies, in order, all steps from version ``found`` to the current version, and returns the new state."""
         for number in range(found, self.current):
             state = self.steps[number](state)
         return state

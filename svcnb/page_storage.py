@@ -44,7 +44,7 @@ def folder(name: str) -> Path:
     """Returns the folder of a state.
 
     Args:
-        name: Name of the state: 1 to 60 letters, digits, dots, hyphens and underscores.
+        name: Name of the state: a letter or a digit, then at most 59 letters, digits, dots, hyphens and underscores.
 
     Raises:
         InvalidArgument: The name is not allowed.

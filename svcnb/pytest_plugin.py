@@ -58,7 +58,7 @@ def svc_start(request: pytest.FixtureRequest) -> Iterator[tuple[Emulator, Accoun
     own = request.getfixturevalue("svc_emulator_settings")
     if not isinstance(own, dict):
         pytest.fail(
-            f"the fixture svc_emulator_settings returned a value of type {type(own).__name__}. The fixture must return "
+            f"the fixture svc_emulator_settings returned a value of type {type(own).__name__}: the fixture must return "
             'a dict with settings of the emulator, for example {"seed": "mine"}',
             pytrace=False,
         )

@@ -80,7 +80,7 @@ def assert_trace(
 
     Args:
         trace: Timeline of the run: ``svc.trace(run)``.
-        key_operations: Number of keys that the run received.
+        key_operations: Number of successful key operations, for example requests for a private key.
         fetches: Number of outbound requests, including rejected ones.
         hosts: Complete list of the hosts that the run is allowed to contact.
 
@@ -101,7 +101,7 @@ def assert_trace(
 
 @checked
 def recorded(emulator: EmulatorControl, run: Run | BaseException | str) -> Recorded:
-    """Reads an emulator's record of a run.
+    """Returns an emulator's record of a run.
 
     Args:
         emulator: The emulator that executed the run.

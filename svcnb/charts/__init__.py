@@ -1,6 +1,7 @@
 """Altair charts of runs, spending, traces, permissions and audits, from DataFrames or models.
 
-Each function aggregates the data before drawing, so a chart of a million runs is as small as a chart of a hundred runs.
+Each function returns a chart. The function aggregates the data before drawing, so a chart of a million runs is as small
+as a chart of a hundred runs.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _OTHERS: Final = "others"
 
 @checked
 def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
-    """Draws the events of an account on the chain.
+    """Returns a chart of an account's events on the chain.
 
     Each kind of event has a row. The shape and the colour of a mark represent the sender. If a mark represents more
     than one event, the number of events is beside the mark.

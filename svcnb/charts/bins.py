@@ -53,7 +53,7 @@ class Bins:
 
     @property
     def whole_ms(self) -> tuple[int, int]:
-        """Start of the first span and end of the last one, in milliseconds since 1970."""
+        """Start of the first span and end of the last span, in milliseconds since 1970."""
         return self.begin_ms(0), self.begin_ms(self.count)
 
     def of(self, times: Array) -> Array:
@@ -86,7 +86,7 @@ def cover(times: Array, zone: str, *, least: int = SECOND) -> Bins:
 
 
 def wall_clock(times: Array, zone: str) -> Array:
-    """Converts UTC times to the clock of a time zone.
+    """Returns UTC times as microseconds since 1970 by the clock of a time zone.
 
     Args:
         times: Microseconds since 1970, UTC.

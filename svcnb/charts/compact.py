@@ -20,7 +20,7 @@ _OPAQUE: Final = 255
 
 
 def compact(png: bytes) -> bytes:
-    """Converts an image to a palette of at most 256 colours, which reduces its size to about a twentieth.
+    """Returns an image with a palette of at most 256 colours, which reduces its size to about a twentieth.
 
     Most charts have fewer colours. If a chart has more colours, the function replaces the rarest colours, which are
     shades at the edges of letters, with the nearest frequent colours.

@@ -36,12 +36,12 @@ def latency(
     log: bool = False,
     zone: str = "UTC",
 ) -> Layers:
-    """Draws percentiles of the durations of successful runs, over time or for each action.
+    """Returns a chart with percentiles of the durations of successful runs, over time or for each action.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame. A DataFrame needs the
             columns ``started_at``, ``status`` and ``elapsed`` (seconds), and ``action`` to group the runs by action.
-        by: Property that groups the runs.
+        by: ``time`` for one group of runs in each time span, or ``action`` for one group for each action.
         percentiles: Up to four percentiles, each from 0 to 100. The 95th percentile is the shortest
             duration that 95 % of the runs did not exceed.
         log: Whether the axis is logarithmic.
@@ -61,7 +61,7 @@ def latency(
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():
         raise InvalidArgument(
-            f"{np.isnan(seconds).sum()} of {len(seconds)} successful runs have no duration",
+            f"cannot draw latencies: {np.isnan(seconds).sum()} of {len(seconds)} successful runs have no duration",
             hint=("Remove these runs, or add the missing durations."),
         )
     factor, unit = (1_000.0, "ms") if float(np.median(seconds)) < 1 else (1.0, "s")
@@ -99,8 +99,8 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
 
     Args:
         groups: Group of each value, counted from 0.
-        values: Values from 0 to below a billion. The function compares them with a precision of a billionth of the
-            largest value.
+        values: Values from 0 to below a billion. The function compares the values with a precision of a billionth of
+            the largest value.
         count: Number of groups.
         wanted: Requested percentiles.
 

@@ -33,7 +33,7 @@ _KEPT: Final = 500
 
 
 class RenderFailed(SvcnbError):
-    """The renderer rejected the chart, crashed, or did not respond in time."""
+    """Error for a chart that the renderer rejected, or on which the renderer crashed or did not respond in time."""
 
     default_hint = "Check the data and the expressions of this chart. Other charts are not affected."
 
@@ -117,7 +117,7 @@ class _Timer(threading.Timer):
 
 
 class _Renderer:
-    """Client that starts the renderer's process when needed, and sends it one chart at a time."""
+    """Client that starts the renderer's process when needed, and sends one chart at a time to the process."""
 
     def __init__(self) -> None:
         self.running: subprocess.Popen[bytes] | None = None

@@ -30,7 +30,7 @@ _COLUMNS: Final = (_BOX / 2, _WIDTH / 2, _WIDTH - _BOX / 2)
 
 @checked
 def permission_graph(explanation: Explanation) -> Layers:
-    """Draws an explanation. Solid lines are existing links; dashed lines with a cross are missing links.
+    """Returns a chart of an explanation. Solid lines are existing links. Dashed lines with a cross are missing links.
 
     Args:
         explanation: Result of ``svc.explain(key, action, wallet)`` or ``error.explain()``.

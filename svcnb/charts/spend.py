@@ -35,7 +35,7 @@ _HEADER: Final = alt.Header(
 
 @checked
 def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
-    """Draws the cost of runs by day: the total, and one row for each of the most expensive actions.
+    """Returns a chart with the cost of runs by day: the total, and one row for each of the most expensive actions.
 
     If all runs are on a single day, the chart has one bar for each action.
 

@@ -26,12 +26,12 @@ _NOTE: Final = "pale: 95 % confidence interval"
 
 @checked
 def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str = "UTC") -> Layers:
-    """Draws the share of successful runs among finished runs, with Wilson's 95 % confidence interval.
+    """Returns a chart with the share of successful runs among finished runs, and Wilson's 95 % confidence interval.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame with ``status`` and
             ``started_at``, and ``action`` to group the runs by action.
-        by: Property that groups the runs.
+        by: ``time`` for one group of runs in each time span, or ``action`` for one group for each action.
         zone: Time zone of the axis.
 
     Raises:

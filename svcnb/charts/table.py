@@ -30,7 +30,7 @@ _FAILURES: Final = frozenset({"failed", False, "False", "false"})
 
 
 class NothingToDraw(InvalidArgument):
-    """There is no data that the chart can show."""
+    """Error for data that the chart cannot show, for example a list without runs."""
 
     default_hint = "Choose a longer period (since=...), or run an action first."
 

@@ -29,7 +29,7 @@ _MOST_LABELS: Final = 30
 
 @checked
 def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
-    """Draws the number of runs over time.
+    """Returns a chart with the number of runs over time.
 
     Bars of successful runs are pale, bars of failed runs are dark, and bars of unfinished runs are hollow. A cross
     above a bar marks failed runs.

@@ -36,7 +36,7 @@ _MEMORY_HEIGHT: Final = 60
 
 @checked
 def trace(run: Run | Trace) -> Layers | Stack:
-    """Draws the timeline of one run: a row for each event, a bar for each wait for the service, and the memory use.
+    """Returns a chart of one run's timeline: a row for each event, a bar for each wait for the service, and the memory.
 
     Args:
         run: Run on an emulator, or the trace of the run.
@@ -52,7 +52,10 @@ def trace(run: Run | Trace) -> Layers | Stack:
             hint="Pass a run, or the result of run.trace().",
         )
     if not found.events:
-        raise NothingToDraw("this trace contains no events")
+        raise NothingToDraw(
+            "this trace contains no events",
+            hint="Pass the trace of a run that uses a key, sends a request, or writes to the console.",
+        )
     shown = found.events[:MAX_EVENTS]
     rows = [_row(number, event) for number, event in enumerate(shown, start=1)]
     left_out = len(found) - len(shown) + found.dropped

@@ -47,7 +47,7 @@ def span(times: Array, zone: str) -> str:
 
 
 def short(text: str, longest: int = _LONGEST) -> str:
-    """Shortens a string in the middle, where names differ least."""
+    """Returns a string of at most ``longest`` characters. An ellipsis replaces the middle, where names differ least."""
     if len(text) <= longest:
         return text
     half = (longest - 1) // 2

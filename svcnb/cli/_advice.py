@@ -115,7 +115,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r" svc\.node\.limits\(\) returns the limits of one execution\.", ""),
     (r"svc\.node\.version\(\) or ", ""),
     (r": svcnb\.Client\('([^']{0,200})'\)", r" with --base-url \1"),
-    (r", or pass one: History\(path\)", ""),
+    (r", or pass the path: History\(path\)", ""),
     (r"Workshop\.add\(name\) or ", ""),
     (r"Pass an authorized client: plan\(.*", "Pass the file of an approved token with --triggers-token-file."),
     (r"Pass a destination for the secrets: apply\(.*", "Pass a file for the secrets with --secrets FILE."),
@@ -150,9 +150,9 @@ def advice(error: BaseException) -> str:
     errors = sys.modules.get("svcnb.client.errors")
     if own and own == getattr(errors, "EXECUTION_HINT", ""):
         return _EXECUTION
-    if str(getattr(error, "message", "")).startswith("There is no endpoint "):
+    if str(getattr(error, "message", "")).startswith("there is no endpoint "):
         return _ADDRESS
-    if str(getattr(error, "message", "")).startswith("There is no payment "):
+    if str(getattr(error, "message", "")).startswith("there is no payment "):
         return _PAYMENT
     for name, step in _ADVICE.items():
         kind = getattr(errors, name, None)

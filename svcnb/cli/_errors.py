@@ -70,7 +70,7 @@ def explain(error: BaseException) -> Explanation | None:
 
 def _full_disk(error: BaseException) -> Explanation | None:
     if _is(error, "svcnb.emulator.platform.store", "StoreUnavailable"):
-        message = f"the state cannot be read or written: {error}"
+        message = f"the state of the emulator cannot be read or written: {error}"
         return Explanation(
             message,
             "Check the free space of the disk, or use a different --state folder or --database.",
@@ -111,7 +111,7 @@ def _unknown(name: str) -> str:
 
     settings = getattr(sys.modules.get("svcnb.emulator.settings"), "Settings", None)
     near = get_close_matches(name, getattr(settings, "model_fields", ()))
-    return f"unknown setting {name!r}" + (f": did you mean {' or '.join(map(repr, near))}?" if near else "")
+    return f"unknown setting {name!r}" + (f": use {' or '.join(map(repr, near))}" if near else "")
 
 
 _FILE_HINT = "Check that the file exists, that you can read and write it, and that the disk has free space."

@@ -171,7 +171,7 @@ class CommandGroup(click.Group):
             formatter.write_dl(rows)
 
     def rename(self, old: str, command: click.Command) -> None:
-        """Keeps a deprecated command name for one release.
+        """Adds a deprecated name of a command, for one release.
 
         The help does not show the name. The command prints a warning on standard error.
         """

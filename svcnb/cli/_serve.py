@@ -42,7 +42,7 @@ class StopRequested(BaseException):
 
 
 def serve(given: Mapping[str, Any]) -> ExitCode:
-    """Runs the emulator until a signal ends it.
+    """Runs the emulator until a signal ends the process, and returns the exit code.
 
     Args:
         given: Settings by name. The other settings come from the environment.
@@ -136,7 +136,7 @@ def _print_progress(line: str) -> None:
 
 
 def _stop_with_parent() -> None:
-    """Stops this process when its standard input closes, because the parent process has ended or closed it."""
+    """Stops this process when its standard input closes. The parent process has then ended or closed the pipe."""
     while os.read(sys.stdin.fileno(), 4096):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

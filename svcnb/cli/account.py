@@ -39,7 +39,7 @@ def _wallet_options(*, required: bool) -> Callable[[Callable[..., Any]], Callabl
 
 
 def with_wallet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds ``--wallet-key-file`` and ``--contract-wallet`` to a command, and passes a signer to it."""
+    """Decorator that adds ``--wallet-key-file`` and ``--contract-wallet``, and passes a signer to the command."""
 
     @_wallet_options(required=True)
     @wraps(function)

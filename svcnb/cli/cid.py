@@ -32,7 +32,7 @@ def command(file: Path, expect: str | None, as_json: bool) -> None:
     if file.suffix == ".toml":
         if expect is not None:
             raise click.UsageError(
-                "--expect compares the CID of a single source file, not of a plan: pass a source file"
+                "--expect cannot be used with a plan, which can contain several actions: pass a source file"
             )
         from svcnb.toolkit.plan.description import Description
 

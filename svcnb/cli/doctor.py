@@ -23,7 +23,7 @@ from svcnb.extras import install_command
 # Calls that return immediately on an idle machine can take seconds on a busy machine.
 ANSWER_TIMEOUT_S = 60.0
 _CORE = "client"
-"""Label of the packages that every installation includes. They do not belong to an extra."""
+"""Label of the packages that every installation includes. These packages do not belong to an extra."""
 PACKAGES = {
     _CORE: ("click", "httpx", "multiformats", "pydantic"),
     "crypto": ("pycryptodome",),
@@ -87,7 +87,7 @@ def command(ctx: click.Context, live: str | None, base_url: str | None, as_json:
 
 
 def _lines(finding: Finding) -> str:
-    line = f"{'ok  ' if finding.good else 'MISS'}  {finding.what:<18} {finding.seen}"
+    line = f"{'ok  ' if finding.good else 'FAIL'}  {finding.what:<18} {finding.seen}"
     return line if finding.good or not finding.fix else f"{line}\n{'':24} {finding.fix}"
 
 

@@ -176,7 +176,7 @@ def _quiet(own: Path) -> dict[str, str]:
 
 @contextmanager
 def _held(port: int) -> Iterator[int]:
-    """Context manager that yields the port of JupyterLab. For 0, it selects a free port.
+    """Context manager that yields the port of JupyterLab. 0 selects a free port.
 
     On Linux, the selected port is reserved until JupyterLab listens on the port.
     """

@@ -35,7 +35,9 @@ def command(service: Client, live: bool, folder: Path) -> None:
     key.
     """
     if not live:
-        raise click.UsageError("the command sends requests to a live service and spends credit: confirm with --live")
+        raise click.UsageError(
+            "--live is missing: pass --live to confirm that the command sends requests and spends credit"
+        )
     from svcnb.toolkit import recorded
 
     config = service.config

@@ -290,8 +290,8 @@ def _settings(options: dict[str, Any]) -> dict[str, str]:
     key_file, token_file = options["key_file"], options["token_file"]
     if options["profile"] is not None and (options["base_url"] or key_file or options["triggers_url"]):
         raise click.UsageError(
-            "--profile already selects the addresses and the key: omit --profile, or omit --base-url, --key-file and "
-            "--triggers-url"
+            "--profile cannot be combined with --base-url, --key-file and --triggers-url: omit --profile, or omit the "
+            "other options"
         )
     told = {
         "SVC_BASE_URL": options["base_url"],

@@ -68,7 +68,7 @@ class SyncTransport:
         self.clock: _Clock = _Clock()
 
     def send(self, request: Request) -> Answer:
-        """Sends one request.
+        """Sends one request, and returns the response.
 
         Raises:
             TransportError: No complete response arrived.
@@ -107,7 +107,7 @@ class AsyncTransport:
         self.clock: _Clock = _Clock()
 
     async def send(self, request: Request) -> Answer:
-        """Sends one request.
+        """Sends one request, and returns the response.
 
         Raises:
             TransportError: No complete response arrived.

@@ -30,7 +30,7 @@ _HINTS: Final = {
 
 
 def action_error(error: ServiceError, cid: str) -> ActionError:
-    """Converts the service's 500 response to the action's own error (docs/service/runtime.md#errors-of-a-run).
+    """Returns the action's own error from the service's 500 response (docs/service/runtime.md#errors-of-a-run).
 
     Args:
         error: The service's response.

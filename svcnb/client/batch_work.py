@@ -63,7 +63,7 @@ class Pace:
             self._until = now + self._delay
 
     def answered(self) -> None:
-        """Records a success."""
+        """Records a successful response."""
         self._delay = 0.0 if self._delay <= self._first else self._delay / 2
 
     def wait(self) -> float:
@@ -120,12 +120,12 @@ class Work:
         self._tries = {}
 
     def take(self) -> int | None:
-        """Returns the next run, or None if no run is left or the batch has stopped."""
+        """Returns the position of the next run, or None if no run is left or the batch has stopped."""
         with self._lock:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 
     def put_back(self, index: int) -> None:
-        """Puts a run that did not start back into the queue."""
+        """Returns a run that did not start to the queue. ``index`` is the position of the run."""
         with self._lock:
             self.todo.appendleft(index)
 

@@ -98,7 +98,7 @@ def explicable(path: object) -> bool:
 
 
 def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> Flow[Explanation]:
-    """Reads the key's permissions, and explains which permission the call needs. This call is free.
+    """Reads the key's permissions, and returns an explanation with the permission that the call needs. Free of charge.
 
     Args:
         config: Settings with the rejected key. Any key can read the data of its account.

@@ -1,7 +1,8 @@
 """Calls and flows of the client, shared by the synchronous and the asynchronous version.
 
-A *flow* is a generator: it yields steps (a call, a pause, a notice), receives their results, and returns a value. It
-performs no input or output itself. `Client` and `AsyncClient` therefore run the same flows and make the same decisions.
+A *flow* is a generator: it yields steps (a call, a pause, a notice), receives their results, and returns a value. A
+flow performs no input or output itself. `Client` and `AsyncClient` therefore run the same flows and make the same
+decisions.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ class Noted:
         subject: Hash of the usage key that the call created. Empty if the call created none.
         reference: Id from the service, which prevents duplicate records of the same item. Empty if the service sent
             none.
-        at: Unix seconds. None means the current time.
+        at: Time in Unix seconds. None means the current time.
     """
 
     kind: Literal["fee", "payment", "balance"]
@@ -180,7 +181,7 @@ Flow: TypeAlias = Generator[Step, Any, T]
 
 
 def ask(call: Call[T]) -> Flow[T]:
-    """Performs one call inside a flow."""
+    """Performs one call inside a flow, and returns the result of the call."""
     return cast("T", (yield call))
 
 
@@ -204,5 +205,5 @@ def later(flow: Callable[[], Flow[Any]]) -> Flow[Callable[[], Any]]:
 
 
 def act(do: Callable[[], T], do_async: Callable[[], Awaitable[T]] | None = None) -> Flow[T]:
-    """Performs a local operation inside a flow."""
+    """Performs a local operation inside a flow, and returns its result. `Act` describes the arguments."""
     return cast("T", (yield Act(do, do_async)))

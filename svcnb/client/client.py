@@ -66,16 +66,17 @@ class Client(ClientSettings[SyncSession]):
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane, for reading traces. You can omit the token for an emulator
             that you run on this machine, because the client then reads the token from a file.
-        vocabulary: Names of the service and of the payment processor.
-        timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
+        vocabulary: Names of the service and of the payment processor, as they appear in paths and headers.
+        timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call. None means the
+            default values of `Timeouts`.
         retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
-            policy.
+            policy. None means the default values of `Retries`.
         on_run: Listeners that receive a `RunRecord` after every execution.
         history: File that records runs without secrets. False disables the record. None means the value of
             ``SVC_HISTORY``, or the default path if the variable is not set. `History` reads the file.
-        config_file: Settings file to use instead of the default one.
+        config_file: Settings file to use instead of the default file.
         http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close this client
-            yourself. The argument ``timeout`` still applies.
+            yourself. The argument ``timeout`` still applies. None creates a client.
         headers: Headers to send with every request to the service, for example for a gateway.
 
     Raises:
@@ -176,15 +177,15 @@ class Client(ClientSettings[SyncSession]):
     ) -> Run:
         """Executes an action and returns its response and logs.
 
-        An execution costs one cent per second, and at least one cent. A failed execution is free. The client does not
-        retry a request that may have arrived, because actions can have external effects.
+        An execution costs one US cent per second, and at least one cent. A failed execution is free. The client does
+        not retry a request that may have arrived, because actions can have external effects.
 
         Args:
             action: An action, a source, or the CID of a source that this node has already executed.
             params: Argument of ``main``, any JSON value.
             until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
-                (403). A new key or permission takes effect after a few seconds. The method does not retry if the credit
-                is insufficient or the action fails.
+                (403). None does not retry. A new key or permission takes effect after a few seconds. The method does
+                not retry if the credit is insufficient or the action fails.
             **named: Parameters by name. If you also pass ``params``, it must be a dictionary, to which the client adds
                 the named parameters.
 
@@ -238,7 +239,7 @@ class Client(ClientSettings[SyncSession]):
             concurrency: Maximum number of simultaneous runs.
             progress: Whether to show a progress bar. None shows a bar in terminals and notebooks, if tqdm is installed.
             resume: File in which the client stores every result immediately. A repeated call reads the results from
-                this file.
+                this file. None keeps the results only in memory.
             executor: `concurrent.futures` executor for the runs, for example with processes or a cluster. The workers
                 receive the key. None executes the runs in this process.
 
@@ -254,11 +255,11 @@ class Client(ClientSettings[SyncSession]):
         return Batch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
 
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a key can run an action with a wallet, or which permission is missing. This call is free.
+        """Returns an explanation of why a key can run an action with a wallet, or which permission is missing.
 
-        If a permission is missing, the result contains the code that grants the permission. The client uses its own key
-        only to read, so any key of the account works. The result shows the account's current settings. A new permission
-        can take a few seconds to take effect.
+        This call is free. If a permission is missing, the result contains the code that grants the permission. The
+        client uses its own key only to read, so any key of the account works. The result shows the account's current
+        settings. A new permission can take a few seconds to take effect.
 
         Args:
             key: A usage key, its text or its hash, or an account. None selects the client's own key.

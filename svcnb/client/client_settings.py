@@ -100,7 +100,7 @@ class ClientSettings(Checked, Generic[SessionT]):
         correlation_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Self:
-        """Returns a client that uses other settings and the same connections.
+        """Returns a client that uses other settings and the same connections. Omitted settings stay unchanged.
 
         Args:
             timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
@@ -137,7 +137,7 @@ def keyed(config: Config, key: AnyKey | None) -> Config:
     if isinstance(key, UsageKey):
         if key.usage_api_key is None:
             raise InvalidArgument(
-                f"the usage key {key.name!r} was returned by a list call, which never returns secrets",
+                f"the usage key {key.name!r} has no secret, because it was returned by a list call",
                 hint="Use the object that svc.usage_keys.create returned, or the key string that you saved.",
             )
         return config.replace(api_key=key.usage_api_key, master_key=False)
@@ -206,8 +206,8 @@ _OWN_HEADERS = {
     "content-type": "Omit this header: the client sends JSON.",
     "host": "Omit this header, or pass base_url=...",
     "transfer-encoding": "Omit this header.",
-    "x-api-key": "Pass api_key=...",
-    "x-correlation-id": "Call svc.with_options(correlation_id=...).",
+    "x-api-key": "Omit this header, and pass the key as api_key=...",
+    "x-correlation-id": "Omit this header, and call svc.with_options(correlation_id=...).",
 }
 
 
@@ -219,7 +219,7 @@ def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FB
 
 
 def listeners(on_run: Callable[[RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
-    """Returns the listeners of executions: the given listeners, and the record of runs unless it is disabled."""
+    """Returns the listeners of executions: the given listeners, and the recorder of runs unless it is disabled."""
     given = [on_run] if callable(on_run) else list(on_run)
     path = default_path() if config.history is None else config.history
     return given if path is None or str(path) == OFF else [*given, Recorder(path)]

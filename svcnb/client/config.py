@@ -138,7 +138,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Loads each setting from the first source that contains it: argument, selected profile, environment or file.
+    """Returns the settings, each from the first source that contains it: argument, profile, environment or file.
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.
@@ -240,7 +240,7 @@ def clean_url(url: str, name: str) -> str:
     shown = re.split(r"(?<![:/])/|[?#]", text, maxsplit=1)[0]
     if "@" in shown:
         raise ConfigError(
-            f"{name} contains a user name or a password",
+            f"{name} must not contain a user name or a password",
             hint=("Remove the user name and the password. The client sends the key in a header."),
         )
     if not _is_http_address(text):
@@ -250,7 +250,7 @@ def clean_url(url: str, name: str) -> str:
         )
     if name == "base_url" and ("?" in text or "#" in text):
         raise ConfigError(
-            f"base_url {shown!r} contains a query or a fragment",
+            f"base_url {shown!r} must not contain a query or a fragment",
             hint="Remove the part that starts with ? or #. The client adds the path of each call to the address.",
         )
     return text
@@ -313,7 +313,7 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(
             f"profile {profile!r} not found in {path or 'the configuration file'} (available profiles: {known})",
-            hint=f"Run: svcnb login --profile {profile}",
+            hint=f"To create the profile, run: svcnb login --profile {profile}",
         )
     return profile, dict(profiles[profile])
 
@@ -372,7 +372,7 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
         and stat.S_IMODE(path.stat().st_mode) & 0o077
     ):
         raise ConfigError(
-            f"the configuration file {path} contains a key, and other users can read it", hint=f"Run: chmod 600 {path}"
+            f"the configuration file {path} contains a key, but other users can read it", hint=f"Run: chmod 600 {path}"
         )
     return values | ({"profiles": profiles} if profiles else {})
 

@@ -91,7 +91,7 @@ class _Diagnosis:
         self.live = {link.id for link in self.links}
 
     def find(self) -> _Found:
-        """Finds the first missing link, in the order of the service's checks."""
+        """Returns the first missing link, in the order of the service's checks."""
         snapshot = self.snapshot
         if snapshot.kind == "unknown":
             return _Found(

@@ -158,8 +158,8 @@ class ActionError(Explicable):
     """The action failed: it threw an error, has a syntax error, or exceeded a limit. The service charged nothing.
 
     Attributes:
-        stage: ``compile`` for a syntax error, ``limit`` for time, memory or funds, ``run`` for an error that the action
-            threw.
+        stage: ``compile`` for a syntax error, ``limit`` for an exceeded limit or insufficient credit, ``run`` for an
+            error that the action threw.
         name: Name of the JavaScript error, for example ``TypeError``, or an empty string.
         line: Number of the first source line in the stack trace, in the service's line numbering. None if unknown.
         column: Number of the column in this line. None if unknown.

@@ -58,7 +58,7 @@ class ExplanationSubject:
     def of(
         cls, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, own: Secret | None = None
     ) -> ExplanationSubject:
-        """Resolves references to a key, an action and a wallet.
+        """Returns the subject of an explanation, from references to a key, an action and a wallet.
 
         Args:
             key: The key. None selects the client's own key.
@@ -80,7 +80,7 @@ class ExplanationSubject:
         )
 
     def find(self, known: Listing[UsageKey]) -> UsageKey | None:
-        """Finds the key's record in a list of an account's usage keys.
+        """Returns the key's record from a list of an account's usage keys, or None without a record.
 
         The list contains a ChainSecured key under the hash of its text, or of its 32 bytes
         (docs/service/signatures.md#follow-up-transactions).

@@ -114,7 +114,7 @@ class Layout(NamedTuple):
 
 
 def layout(explanation: Explanation, max_groups: int) -> Layout:
-    """Places the boxes and lines of an explanation.
+    """Returns the positions of the boxes and lines of an explanation.
 
     Args:
         explanation: The explanation.

@@ -60,7 +60,7 @@ class SyncRecording(SyncTransport):
         self.answers: list[Answer] = []
 
     def send(self, request: Request) -> Answer:
-        """Sends one request.
+        """Sends one request, and returns the response.
 
         Raises:
             TransportError: No complete response arrived.
@@ -79,7 +79,7 @@ class AsyncRecording(AsyncTransport):
         self.answers: list[Answer] = []
 
     async def send(self, request: Request) -> Answer:
-        """Sends one request.
+        """Sends one request, and returns the response.
 
         Raises:
             TransportError: No complete response arrived.

@@ -88,7 +88,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
         return VERSIONS.needs_migration(_version(connection), path)
     except UnreadableVersion as error:
         raise ConfigError(
-            str(error), hint="Use that version, or another file: SVC_HISTORY=path/to/history.sqlite."
+            str(error), hint="Use the svcnb version in this message, or set SVC_HISTORY to the path of another file."
         ) from None
 
 

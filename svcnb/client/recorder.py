@@ -72,7 +72,7 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def connect(path: Path, timeout_s: float | None = None) -> sqlite3.Connection:
-    """Opens the record. The function creates a missing file, which only its owner can read.
+    """Returns a connection to the record. The function creates a missing file, which only its owner can read.
 
     Args:
         path: Path of the file.
@@ -125,8 +125,8 @@ def _enable_write_ahead_log(connection: sqlite3.Connection, timeout_s: float) ->
 class Recorder:
     """Listener of ``on_run`` that records every run. Several threads can use one recorder.
 
-    If the file is not writable, runs stay in memory. The recorder tries to write them again at the next run and at
-    `close`.
+    If the file is not writable, runs stay in memory. The recorder tries to write these runs again at the next run and
+    at `close`.
 
     Args:
         path: Path of the file.
@@ -290,7 +290,7 @@ _PEM: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z
 
 
 def strip(value: Any, name: str = "") -> Any:
-    """Masks every secret and every possible secret in a JSON value.
+    """Returns a JSON value in which every secret and every possible secret is masked.
 
     The function masks fields whose names refer to a secret, and strings that look like a secret. Such strings are 32
     bytes in base64 or hex, words of a wallet's recovery phrase, signed tokens, and PEM keys. The function
@@ -325,11 +325,11 @@ def names_secret(name: str) -> bool:
 
 
 def strip_text(text: str, *, public: bool = False) -> str:
-    """Masks everything in a string that looks like a secret.
+    """Returns a string in which everything that looks like a secret is masked.
 
     Args:
         text: Any string.
-        public: Whether to keep 32-byte hex values.
+        public: Whether 32-byte hex values stay unmasked, because the field contains a public hash.
     """
     text = redact(text)
     for pattern in (_PEM, _SIGNED, _MNEMONIC):

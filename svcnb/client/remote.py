@@ -35,7 +35,7 @@ class Executor(Protocol):
     """Executor of runs: a `concurrent.futures.Executor`, or any other object with the same `submit` method."""
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Schedules one call on a worker."""
+        """Schedules one call of ``fn`` on a worker, and returns a future with its result."""
         ...
 
 
@@ -66,7 +66,7 @@ class Service:
 
     @classmethod
     def of(cls, config: Config) -> Service:
-        """Extracts the settings of a client that a worker needs."""
+        """Returns the settings of a client that a worker needs."""
         return cls(
             base_url=config.base_url,
             key=config.api_key.reveal() if config.api_key else "",
@@ -125,7 +125,7 @@ class RemoteRuns(Generic[AnySession]):
         self._executor = executor
 
     def run(self: RemoteRuns[SyncSession], action: ActionRef, params: object) -> Run:
-        """Executes one run, and waits for its result."""
+        """Executes one run, waits for its result, and returns the result."""
         record: RunRecord = _result_of(self._submitted(action, params).result)
         self._session.drive(_told(record))
         return _run_of(record)

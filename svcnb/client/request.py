@@ -83,7 +83,7 @@ def _with_explainer(
 
 
 def build(call: Call[Any], config: Config) -> Request:
-    """Builds the HTTP request of a call.
+    """Returns the HTTP request of a call.
 
     Raises:
         InvalidArgument: The body cannot be encoded as JSON, for example because a parameter has an unsupported type.
@@ -272,7 +272,7 @@ def _skew(answer: Answer) -> float:
 
 
 def mask(text: str, config: Config) -> str:
-    """Masks the configured key in a string, because the service may have returned the key."""
+    """Returns a string in which the configured key is masked, because the service may have returned the key."""
     key = config.api_key.reveal() if config.api_key else ""
     return text.replace(key, MASK) if key else text
 

@@ -81,7 +81,7 @@ def run(
     named: Mapping[str, object],
     until_effective: float | None,
 ) -> Flow[Run]:
-    """Executes an action, and retries for the requested time while permissions are missing."""
+    """Executes an action, and returns the result. Retries for the requested time while permissions are missing."""
     source, cid = source_or_cid(action)
     js_params = merge(params, named)
     notes = [MASTER_KEY_NOTE] if config.master_key else []

@@ -23,7 +23,7 @@ Traced = Run | ActionError | ServiceError | str
 
 
 def trace(of: Traced) -> Flow[Trace]:
-    """Reads the timeline of a run from the control plane of the emulator.
+    """Reads and returns the timeline of a run from the control plane of the emulator.
 
     Raises:
         TraceUnavailable: The emulator has no timeline of the run, or the service is not an emulator.
@@ -44,7 +44,7 @@ def trace(of: Traced) -> Flow[Trace]:
         raise TraceUnavailable(f"there is no trace of request {request_id}") from error
     except Unauthorized as error:
         raise TraceUnavailable(
-            f"the trace of request {request_id} requires the control token of the emulator",
+            f"the trace of request {request_id} cannot be read without the control token of the emulator",
             hint="Use a client of the emulator that you started: emulator.client().",
         ) from error
 

@@ -80,7 +80,7 @@ class TriggersSettings(Checked):
         """Returns the next times at which a schedule fires. The method sends no request to the service.
 
         Args:
-            text: Cron expression in UTC, with five fields, or with six if seconds come first.
+            text: Cron expression in UTC, with five fields, or with six fields of which the first contains the seconds.
             after: Time in Unix seconds. The first result is after this time. None means the current time.
             count: Number of times to show.
 
@@ -95,7 +95,7 @@ class TriggersSettings(Checked):
 
     @staticmethod
     def event(signature: str) -> EventPreview:
-        """Explains an event signature: topic0, argument names and warnings. The method sends no request.
+        """Returns topic0, the arguments and the warnings of an event signature. The method sends no request.
 
         Args:
             signature: ``Name(type,type)``, or the whole declaration from the contract's source.
@@ -116,7 +116,7 @@ class TriggersClient(TriggersSettings):
         triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
         token: An existing token. If omitted, the client creates a new token, which a user must approve (`authorize`).
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
-        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close yourself.
+        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close. None creates a client.
         headers: Headers to send with every request to the service.
 
     Raises:
@@ -182,7 +182,7 @@ class TriggersClient(TriggersSettings):
     def webhook(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action for every POST request to `webhook_url`.
+        """Creates and returns a trigger that runs its action for every POST request to `webhook_url`.
 
         Args:
             name: Name of the trigger.
@@ -199,14 +199,14 @@ class TriggersClient(TriggersSettings):
     def schedule(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, *, cron: str, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action on a schedule.
+        """Creates and returns a trigger that runs its action on a schedule.
 
         Args:
             name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
-            cron: Cron expression in UTC, with five fields, or with six if seconds come first. The trigger must not fire
-                more often than every 30 seconds.
+            cron: Cron expression in UTC, with five fields, or with six fields of which the first contains the seconds.
+                The trigger must not fire more often than every 30 seconds.
             **options: See `webhook`.
 
         Raises:
@@ -229,7 +229,7 @@ class TriggersClient(TriggersSettings):
         start_block: int | str | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger that runs its action for every log of an event.
+        """Creates and returns a trigger that runs its action for every log of an event.
 
         Args:
             name: Name of the trigger.
@@ -259,7 +259,7 @@ class TriggersClient(TriggersSettings):
         wallets: Iterable[WalletRef] = (),
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
+        """Creates a group that permits the action, a key for this group, and a trigger, and returns the trigger.
 
         The call costs two cents. The client sends the new key only to the triggers service. If the call fails, the hint
         of the error lists the objects that already exist.
@@ -292,7 +292,7 @@ class TriggersClient(TriggersSettings):
         config: Mapping[str, Any] | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger of any kind from settings in the format of the service.
+        """Creates and returns a trigger of any kind, from settings in the format of the service.
 
         Args:
             name: Name of the trigger.
@@ -317,7 +317,7 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.listing(self._access))
 
     def get(self, trigger: TriggerRef) -> Trigger:
-        """Returns the current state of one trigger.
+        """Returns one trigger with its current settings.
 
         Raises:
             NotFound: The trigger does not exist, or belongs to another user.
@@ -325,7 +325,9 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.get(self._access, trigger))
 
     def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
-        """Changes a trigger. Omitted values stay unchanged. A limit cannot be reset to None.
+        """Changes a trigger, and returns the changed trigger. Omitted values stay unchanged.
+
+        ``max_runs_per_minute`` and ``max_queued_runs`` cannot be reset to None.
 
         Args:
             trigger: The trigger.
@@ -335,11 +337,11 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.update(self._access, trigger, **changes))
 
     def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
+        """Enables and returns a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return self.update(trigger, enabled=True)
 
     def disable(self, trigger: TriggerRef) -> Trigger:
-        """Disables a trigger. Queued runs stay queued."""
+        """Disables and returns a trigger. New events do not start runs. Queued runs stay queued."""
         return self.update(trigger, enabled=False)
 
     def delete(self, trigger: TriggerRef) -> None:
@@ -372,15 +374,15 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.wait_for_run(self._access, trigger, run, timeout))
 
     def fire(self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None) -> Accepted:
-        """Sends a POST request to a webhook, without a token, as an external sender does.
+        """Sends a POST request to a webhook as an external sender, without a token, and returns the ``run_id``.
 
         Args:
             trigger: A webhook trigger.
-            body: Body of the request. The client sends bytes and strings unchanged, and all other values as JSON.
+            body: Request body. The client sends bytes and strings unchanged, and other values (also None) as JSON.
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The sender sent too many requests, or the queue is full.
+            RateLimited: Too many requests arrived within 60 seconds, or the queue of the trigger is full.
             ServiceError: The trigger is disabled (410).
         """
         return self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

@@ -33,8 +33,8 @@ class EmulatorControl(Checked):
 
     Args:
         base_url: Address of the emulator, without ``/core/v1``.
-        control_token: Token of the control plane. You can omit it for an emulator that you run on this machine, unless
-            you chose the token yourself.
+        control_token: Token of the control plane. You can omit the token for an emulator that you run on this machine,
+            unless you chose the token yourself.
         names: Properties from the line that the emulator prints when it is ready. The handle requests other properties
             from the emulator when needed.
 
@@ -224,7 +224,7 @@ class EmulatorControl(Checked):
         self.delete_snapshot(name)
 
     def snapshots(self) -> Any:
-        """Returns the snapshots that `restore` accepts, oldest first."""
+        """Returns the ``name`` of each snapshot, and its time ``taken_at`` in Unix seconds, oldest first."""
         return self._plane.request("GET", "/snapshots")
 
     # --- money and wallets --------------------------------------------------------------------------------------
@@ -260,11 +260,11 @@ class EmulatorControl(Checked):
     def processor(
         self, payment_intent_id: str, outcome: Outcome = "succeeded", *, delay: float | str | timedelta | None = None
     ) -> Any:
-        """Completes a payment, as a user does on the payment processor's hosted page.
+        """Sets the outcome of a payment, as a user does on the processor's hosted page, and returns the payment.
 
         Args:
             payment_intent_id: Id of the payment intent, ``pi_...``.
-            outcome: Outcome of the payment.
+            outcome: Outcome of the payment: ``succeeded``, ``failed``, or ``processing`` for a payment that continues.
             delay: Time until the outcome, in seconds or as a string such as ``"2m"``. None completes the payment
                 immediately.
         """
@@ -285,11 +285,11 @@ class EmulatorControl(Checked):
     # --- actions and triggers -----------------------------------------------------------------------------------
 
     def approve_agent(self, challenge: str, label: str | None = None) -> Any:
-        """Approves a token, as a user does on the approval page of the triggers service.
+        """Approves a token, as a user does on the approval page of the triggers service, and returns ``user_email``.
 
         Args:
             challenge: SHA-256 hash of the token, in base64url.
-            label: Name for the token.
+            label: Name for the token in the list of tokens. If omitted, the name is empty.
         """
         return self._plane.request("POST", "/agents/approve", given(challenge=challenge, label=label))
 
@@ -314,11 +314,11 @@ class EmulatorControl(Checked):
         return dict(self._plane.request("GET", f"/runs/{quote(request_id, safe='')}"))
 
     def network(self, policy: Policy, file: str | None = None) -> Any:
-        """Sets the policy for outbound requests of actions.
+        """Sets the policy for outbound requests of actions, and returns the new ``policy`` and ``file``.
 
         Args:
             policy: ``allow``, ``deny``, ``record`` to a file, or ``replay`` from a file.
-            file: Path of the recording on the emulator's machine.
+            file: Path of the recording on the emulator's machine, which ``record`` and ``replay`` require.
         """
         return self._plane.request("POST", "/network", given(policy=policy, file=file))
 

@@ -108,7 +108,7 @@ def given(**members: object) -> dict[str, object]:
 
 
 def milliseconds(span: float | str | timedelta) -> int:
-    """Converts a duration to milliseconds, the unit of the control plane."""
+    """Returns a duration in milliseconds, the unit of the control plane."""
     return round(seconds(span) * 1000)
 
 

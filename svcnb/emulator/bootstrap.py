@@ -29,7 +29,7 @@ class Bootstrap:
     Attributes:
         clock: The service's clock.
         folder: Locked state folder of the service, or None if the service stores no state.
-        is_known: Whether an earlier start used the state folder. If so, its database must not be empty.
+        is_known: Whether an earlier start used the state folder. If so, the folder's database must not be empty.
         root_secret: The secret from which the service derives all keys.
         node: The chain node that is starting, or None if `boot_node` did not create one.
     """

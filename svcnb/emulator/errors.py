@@ -11,7 +11,7 @@ from svcnb.protocol.error_codes import code_of
 
 
 class StateUnusable(Exception):
-    """Error for a stored state that is damaged, is not an emulator's state, or has a different version.
+    """Error for a stored state that is damaged, is not an emulator's state, or has an unreadable version.
 
     The state is unchanged.
     """
@@ -41,8 +41,12 @@ class StateLocked(StateUnusable):
 
 
 def as_sentence(text: str) -> str:
-    """Returns an error message as a sentence, with a capital letter at the start and a full stop at the end."""
-    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+    """Returns an error message as a sentence, with a capital letter at the start and a full stop at the end.
+
+    Names such as ``eth_call`` do not change. `widgets/src/processor_page/status.ts` has the same rule.
+    """
+    is_word = text.partition(" ")[0].isalpha()
+    return f"{text[:1].upper() if is_word else text[:1]}{text[1:].removesuffix('.')}."
 
 
 class ServiceError(Exception):
@@ -68,7 +72,7 @@ class StructuredError(ServiceError):
 
     Args:
         status: HTTP status, which determines the field ``error``.
-        message: Complete sentence that states the problem and the allowed values.
+        message: One clause that states the problem and the allowed values, in lower case and without a full stop.
         fix: Complete sentence that states how the caller can fix the problem. Clients show this text after the message.
         docs: The page that explains the error: ``errors``, ``authentication`` or ``pricing``.
         headers: Additional response headers.
@@ -95,14 +99,14 @@ class Unavailable(StructuredError):
     """Error 503 for an unavailable part of the service. The call is free.
 
     Args:
-        part: Name of the unavailable part, with which the message starts, for example ``The chain``.
+        part: Name of the unavailable part, with which the message starts, for example ``the chain``.
         detail: The cause, without secrets.
     """
 
     def __init__(self, part: str, detail: str = "") -> None:
         super().__init__(
             503,
-            f"{part} is temporarily unavailable{': ' + detail if detail else ''}. Nothing was charged.",
+            f"{part} is temporarily unavailable{': ' + detail if detail else ''}; nothing was charged",
             fix="Try again in a few seconds.",
             headers={"Retry-After": "1"},
         )
@@ -117,4 +121,4 @@ class ChainUnavailable(Unavailable):
     """
 
     def __init__(self, detail: str) -> None:
-        super().__init__("The chain", detail)
+        super().__init__("the chain", detail)

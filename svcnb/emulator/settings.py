@@ -311,7 +311,7 @@ class Settings(BaseModel):
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
                 f"host {self.host!r} is not a loopback address, but seed is set: anyone who guesses the seed can "
-                "compute all keys. Omit seed, or set host to 127.0.0.1"
+                "compute all keys; omit seed, or set host to 127.0.0.1"
             )
         if self.idle_stop_s is not None and self.state is None:
             raise ValueError(

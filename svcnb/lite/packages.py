@@ -77,7 +77,7 @@ def download(folder: Path) -> None:
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check"]
     command += [*_PLATFORM, "--dest", str(folder), "--requirement", str(WHEELS)]
-    _run(command, "pip did not download the wheels of the site")
+    _run(command, "pip could not download the wheels of the site. Check the network, and run the command again")
     stamp.write_text(wanted, "ascii")
 
 
@@ -195,13 +195,14 @@ def precompile(folder: Path) -> None:
 def _run_pyodide(folder: Path, script: str, *arguments: str) -> None:
     allowed = ["--no-config", "--quiet", f"--allow-read={folder},{_HERE}", f"--allow-write={folder}", "--allow-env"]
     command = [str(tools.deno()), "run", *allowed, str(_HERE / script), str(folder), f"{folder.as_uri()}/", *arguments]
-    _run(command, "Pyodide did not compile the wheels of the site", env=tools.deno_environment())
+    problem = f"Pyodide could not compile the wheels of the site. Delete {tools.cache_folder() / 'lite'}, and run again"
+    _run(command, problem, env=tools.deno_environment())
 
 
 def _run(command: list[str], problem: str, **options: Any) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, **options)
     if done.returncode:
-        raise PackagesMissing(f"{problem}: {done.stderr.strip()[-1500:]}")
+        raise PackagesMissing(f"{problem}. The output ends with:\n{done.stderr.strip()[-1500:]}")
 
 
 def read_lock(folder: Path) -> dict[str, Any]:

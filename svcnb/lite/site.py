@@ -15,6 +15,7 @@ from typing import Final
 
 from svcnb import __version__
 from svcnb.errors import ExtraMissing
+from svcnb.extras import install_command
 from svcnb.lessons import lessons_folder
 from svcnb.lite.packages import LOCK, download, precompile, read_lock, wanted_of, write_lock, write_own_wheel
 from svcnb.lite.page import SiteNotBuilt, complete
@@ -135,4 +136,8 @@ def _run_jupyterlite(folder: Path, target: Path) -> None:
         check=False,
     )
     if done.returncode:
-        raise SiteNotBuilt(f"JupyterLite could not build the site:\n{(done.stdout + done.stderr).strip()[-3000:]}")
+        raise SiteNotBuilt(
+            "JupyterLite could not build the site. Correct the problem that the last lines of its output describe. To "
+            f"install the versions that this command supports, run: {install_command('lite')}\n"
+            f"{(done.stdout + done.stderr).strip()[-3000:]}"
+        )

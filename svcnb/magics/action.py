@@ -67,15 +67,15 @@ OPTIONS: Final = options()
 
 
 def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, str], Action | Run]:
-    """Returns the magic.
+    """Returns the function that IPython calls for ``%%action``.
 
     Args:
         shell: The running IPython shell.
         connection: Connection that provides the client.
 
     Returns:
-        A function that takes the first line and the rest of the cell. It returns the `Action`, or the `Run` if
-        ``--run`` is given.
+        A function that takes the first line and the rest of the cell. The function returns the `Action`, or the `Run`
+        if the line contains ``--run``.
     """
     saved: dict[Path, str] = {}
 

@@ -35,7 +35,7 @@ class Options(argparse.ArgumentParser):
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:
-        """Parses a line as a shell does: quotation marks enclose a word that contains spaces.
+        """Returns the options of a line. As in a shell, quotation marks enclose a word that contains spaces.
 
         Raises:
             InvalidArgument: A quote is not closed, or an option is unknown.
@@ -129,7 +129,7 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
 
 
 def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
-    """Returns the parameters of ``main``: one JSON value or variable, and fields ``name=value`` that override it.
+    """Returns the parameters of ``main``: one JSON value or variable, and words ``name=value`` that set its fields.
 
     The function parses valid JSON after ``=``, and replaces ``@name`` with the value of a variable. Any other text is a
     string.
@@ -139,8 +139,8 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
         names: The notebook's variables.
 
     Raises:
-        InvalidArgument: A word is neither JSON, nor a variable, nor ``name=value``. The words contain several JSON
-            values or variables. Or the words contain fields, but the value that they override is not an object.
+        InvalidArgument: A word is neither JSON, nor a variable, nor ``name=value``. Other causes are several JSON
+            values or variables, and fields of a value that is not an object.
 
     Example:
         >>> parameters(["n=3", "to=0xab", 'deep={"a": 1}'], {})

@@ -33,7 +33,7 @@ class Status(Model):
     """Address of the service."""
 
     key: str
-    """Whether a key is set, and whether it belongs to an account. The text never contains the key."""
+    """Whether a key is set, and whether this key belongs to an account. The text never contains the key."""
 
     node: str = ""
     """Name, version and readiness of the service."""
@@ -155,7 +155,7 @@ class Connection:
         )
 
     def svc(self, line: str) -> Status | None:
-        """Executes a line of ``%svc``. The parser of the options generates the help text."""
+        """Executes a line of ``%svc``. Returns the status, or None after the verbs ``help`` and ``disconnect``."""
         asked = self.options.read(line)
         if asked.verb == "help":
             self._help()

@@ -32,7 +32,7 @@ MAX_KEY_FILE: Final = 65_536
 class AccountPanel(WalletPanel, bundle="account"):
     """Panel that creates or opens an account.
 
-    Afterwards, `client` uses the account. In ChainSecured mode, `account` is the open account.
+    When the user opens an account, `client` uses the account. In ChainSecured mode, `account` is the open account.
 
     The panel shows a key once. The key is never part of the widget's state, so saved notebooks do not contain it.
 
@@ -88,8 +88,9 @@ class AccountPanel(WalletPanel, bundle="account"):
     def close(self) -> None:
         """Closes the panel. The client, the open account and the owner's wallet stay available to the other panels.
 
-        A browser wallet that is connected through this panel is removed, because it cannot sign without the panel. To
-        close the account, or to remove any other wallet from the kernel's memory, first call `leave` or `forget_owner`.
+        The method removes a browser wallet that is connected through this panel, because this wallet cannot sign
+        without the panel. To close the account, or to remove any other wallet from the kernel's memory, first call
+        `leave` or `forget_owner`.
         """
         if self.session.host is self:
             self.session.host = None
@@ -170,7 +171,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         """Uses a contract wallet as the owner. The previously chosen wallet signs for the contract wallet."""
         if self.owner is None:
             raise SigningError(
-                "a contract wallet requires a signer",
+                "no wallet is chosen that signs for the contract wallet",
                 hint="First choose a browser wallet, a key file or a private key.",
             )
         with field("contract", SigningError):
@@ -203,7 +204,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def convert(self, *, confirm: bool = False) -> None:
-        """Converts the account permanently.
+        """Converts the account of the client's key to a ChainSecured account, permanently.
 
         Without ``confirm``, the method raises an error that describes the effect.
         """
@@ -214,7 +215,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def transfer(self, to: str, *, confirm: bool = False) -> None:
-        """Transfers the account to another wallet.
+        """Transfers the account to the wallet with the address ``to``.
 
         Without ``confirm``, the method raises an error that describes the effect.
         """
@@ -266,7 +267,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     async def _signer(self) -> Signer:
         if self.owner is None:
             raise SigningError(
-                "a ChainSecured account requires the wallet that owns it",
+                "the wallet that owns the ChainSecured account is missing",
                 hint="Choose a browser wallet, a key file or a private key under ChainSecured mode.",
             )
         await connected(self.owner, self.channel)
@@ -307,7 +308,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def pay(self, cents: int, method: str) -> dict[str, str]:
-        """Begins a payment, and returns its id and the address of the processor's page, which contains a secret."""
+        """Starts a payment, and returns its id and the address of the processor's page. The address is a secret."""
         if method not in ("card", "crypto"):
             raise InvalidArgument(f"invalid payment method {method!r}", hint="Choose card or crypto.")
         billing = self.session.billing

@@ -116,7 +116,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def look_up(self) -> dict[str, Any]:
-        """Reads the account's registered actions, and the actions that the account's groups permit.
+        """Returns the account's registered actions, and the actions that the account's groups permit.
 
         The calls are free.
         """
@@ -138,7 +138,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def run(self, source: str, params: str) -> dict[str, Any]:
-        """Runs a source. A failed action also has a result, with the line of the error, the logs and the timeline."""
+        """Runs a source, and returns the result. For a failed action, the result contains the error and its line."""
         with field("source"):
             action = Action(source, name=self._name)
         with field("params"):
@@ -223,7 +223,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def register(self, source: str, name: str) -> dict[str, str]:
-        """Registers a source under a name, for one cent."""
+        """Registers a source under a name, for one cent, and returns the name and the hashed CID."""
         with field("source"):
             action = Action(source, name=name)
         with field("name"):

@@ -28,9 +28,9 @@ F = TypeVar("F", bound=Callable[..., object])
 def command(work: F) -> F:
     """Decorator that makes a method of a panel a command, which the browser side can call by name.
 
-    The method takes JSON values as keyword arguments and returns a JSON value. It does not run on the notebook's
-    thread. A coroutine function runs on the event loop of the panels, and a cancellation stops it at its next await. A
-    plain function runs on a worker thread, and a cancellation discards its result. The panel shows errors with their
+    The method takes JSON values as keyword arguments and returns a JSON value. The method never runs on the notebook's
+    thread. A coroutine function runs on the event loop of the panels, and stops at its next await after a cancellation.
+    A plain function runs on a worker thread, and a cancellation discards its result. The panel shows errors with their
     hints.
     """
     work.__svcnb_command__ = True  # type: ignore[attr-defined]  # functions accept any attribute
@@ -40,8 +40,8 @@ def command(work: F) -> F:
 class Panel(anywidget.AnyWidget):
     """Base class of all panels.
 
-    A subclass names its bundle: ``class MyPanel(Panel, bundle="my_panel")``. It marks methods with `command`, and
-    records the user's steps with `record`. Jupyter saves traits into notebooks with the widget's state, so a trait
+    A subclass names its bundle: ``class MyPanel(Panel, bundle="my_panel")``. The subclass marks methods with `command`,
+    and records the user's steps with `record`. Jupyter saves traits into notebooks with the widget's state, so a trait
     must never contain a secret. Only responses to commands can contain secrets, because Jupyter does not save the
     responses.
 

@@ -16,12 +16,12 @@ class BrowserSigner(Signer):
 
     The panel is a `SigningPanel`, an `AccountPanel` or a `Workbench`.
 
-    The user must confirm each signature, so the caller must await the flows. Use `svcnb.AsyncClient`, or
+    The user must confirm each signature, so the caller must await all methods that sign. Use `svcnb.AsyncClient`, or
     ``svc.to_async()``. The panel describes every envelope and every transaction in plain language before it sends the
     request to the wallet.
 
     Args:
-        panel: A displayed panel. Without one, the first signature displays a new panel.
+        panel: A displayed panel. Without a panel, the first signature displays a new panel.
 
     Example:
         Display ``panel = svcnb.panels.SigningPanel(svc)`` in one cell. In the next cell, run ``owner = await
@@ -81,7 +81,7 @@ class BrowserSigner(Signer):
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:  # noqa: ARG002 - the parameters of the base class
         """Raises an error, because the kernel cannot receive the browser's response while Python waits."""
         raise SigningError(
-            "a browser wallet requires an asynchronous client",
+            "a synchronous client cannot sign with a browser wallet",
             hint="Use svcnb.AsyncClient or svc.to_async(), and await the call: await asvc.chain_secured.sign(owner, "
             "'CreateWallet').",
         )

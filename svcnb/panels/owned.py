@@ -18,7 +18,7 @@ OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["S
 
 
 async def connected(owner: Signer, channel: Channel) -> Signer:
-    """Returns a wallet that has an address. For a browser wallet, the function waits until the user connects it.
+    """Returns a wallet that has an address. For a browser wallet, the function waits until the wallet is connected.
 
     Args:
         owner: The wallet.
@@ -61,7 +61,7 @@ class Owned:
 
     @classmethod
     async def open(cls, service: AsyncClient, owner: Signer) -> Owned:
-        """Opens the account that a wallet owns.
+        """Opens and returns the account that a wallet owns.
 
         Raises:
             ChainError: The wallet does not own an account.
@@ -70,10 +70,12 @@ class Owned:
         return cls(account, await service.chain_secured.open(owner, api_key_hash=account.api_key_hash))
 
     async def rehearse(self, edit: Edit) -> Preview:
-        """Simulates a call on the current state of the chain. The method does not sign or send anything.
+        """Simulates a call on the current state of the chain, and returns a preview.
+
+        The method does not sign or send anything.
 
         Args:
-            edit: The call. If it needs several transactions, the method simulates only the first one.
+            edit: The call. If the call needs several transactions, the method simulates only the first transaction.
 
         Raises:
             ChainError: The contract would reject the call, or the wallet cannot pay for it.

@@ -38,13 +38,13 @@ _NOTHING: Final[dict[str, Any]] = {
 class PermissionsPanel(ResourcePanel, bundle="permissions"):
     """Matrix of groups with actions, wallets and usage keys.
 
-    The panel collects changes and applies them together. Before it applies them, it shows the necessary calls, their
+    The panel collects changes and applies all changes together. Before that, the panel shows the necessary calls, their
     cost, and warnings. A graph below the matrix shows why a key can run an action with a wallet, or which link is
     missing.
 
-    The panel shows the account of the client's key. With ``owner``, it shows the on-chain account that this wallet
-    owns. Each change of such an account is a transaction. The panel first simulates the transaction. Before the wallet
-    signs, the panel shows the decoded transaction and its gas.
+    The panel shows the account of the client's key. With ``owner``, the panel shows the on-chain account that this
+    wallet owns. Each change of such an account is a transaction. The panel first simulates the transaction. Before the
+    wallet signs, the panel shows the decoded transaction and its gas.
 
     Args:
         client: Client of the service. Changes need the account key. Any key of the account can view the
@@ -188,12 +188,12 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def explain(self, key: str, action: str, wallet: str) -> dict[str, Any]:
-        """Explains why a key can or cannot run an action with a wallet.
+        """Returns whether a key can run an action with a wallet, the reason, a graph, and the possible repairs.
 
         Args:
             key: Hash of the key.
             action: Hashed CID.
-            wallet: Address of the wallet. If it is empty, the method ignores wallets.
+            wallet: Address of the wallet. An empty string explains a run without a wallet.
         """
         found = await (await self._resources()).explain(key, self._extra.get(action, action), wallet or None)
         self.record(f"{self._subject}.explain({', '.join(repr(each) for each in (key, action, wallet) if each)})")

@@ -55,7 +55,7 @@ class ResourcePanel(Panel):
 
     @command
     async def new_wallet(self, name: str = "") -> dict[str, str]:
-        """Creates a wallet whose key the service derives.
+        """Creates and returns a wallet whose key the service derives.
 
         Args:
             name: Name of the wallet on the chain. In API mode, wallets have no name.
@@ -73,7 +73,7 @@ class ResourcePanel(Panel):
 
     @command
     async def new_group(self, name: str) -> dict[str, Any]:
-        """Creates an empty group."""
+        """Creates and returns an empty group."""
         session = self.session
         self.channel.progress("Creating the group")
         with field("name"):
@@ -88,7 +88,9 @@ class ResourcePanel(Panel):
         """Creates a usage key that can only run the actions of given groups, and returns its secret once."""
         session = self.session
         if not groups:
-            raise InvalidArgument("the usage key has no group", hint="Choose the group whose actions the key can run.")
+            raise InvalidArgument(
+                "no group is chosen for the usage key", hint="Choose the group whose actions the key can run."
+            )
         self.channel.progress("Creating the usage key")
         with field("name"), _announced(session):
             made = await session.resources.usage_keys.create(_named(name, "usage key"), execute_in_groups=groups)

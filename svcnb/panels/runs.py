@@ -34,14 +34,14 @@ FILTERS: Final = ("action", "key", "status", "origin")
 class RunsPanel(Panel, bundle="runs"):
     """Live list of the runs of a service.
 
-    The runs come from the local history (`svcnb.toolkit.history`) and, if the service is an emulator, from the
-    emulator. If you pass a client of the triggers service, the panel also shows the runs of triggers. The widget's
-    state contains no data of a run.
+    The runs come from the local history (`svcnb.toolkit.history`). If the service is an emulator, the panel also reads
+    the runs of the emulator. If you pass a client of the triggers service, the panel also shows the runs of triggers.
+    The widget's state contains no data of a run.
 
     Args:
         client: Client of the service.
         history: Local history. None means the history of the client.
-        triggers: Client of the triggers service, to include the runs of triggers.
+        triggers: Client of the triggers service. None omits the runs of triggers, except those in the local history.
 
     Attributes:
         filters: Filters of the list: ``action`` (a CID), ``key`` (the hash of a key), ``status`` and ``origin``. An
@@ -85,7 +85,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def read(self, seen: str) -> dict[str, Any]:
-        """Reads the runs, and returns them unless the view already has them."""
+        """Reads the runs, and returns the data to show. If the view already has this data, returns only its hash."""
         await self._read_names()
         found = await asyncio.to_thread(self._feed.read)
         shown = self._wanted(found)
@@ -143,8 +143,8 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def draw(self) -> list[str]:
-        """Draws the charts of `svcnb.charts` for the displayed runs."""
-        self.channel.progress("Drawing")
+        """Returns the charts of `svcnb.charts` for the displayed runs, as SVG."""
+        self.channel.progress("Drawing the charts")
         await self._read_names()
         drawn = await asyncio.to_thread(lambda: run_drawings.draw([self._named(run) for run in self.runs]))
         self.record(f"from svcnb import charts\n{self._chosen()}\n{run_drawings.CODE}")

@@ -163,7 +163,7 @@ class Session:
         """Chooses the key that runs actions, by its hash. An empty string chooses the client's key."""
         if which and which not in self._keys:
             raise ConfigError(
-                "this session does not have the secret of this usage key",
+                "the panel does not have the secret of this usage key",
                 hint="Create a new usage key, or open the account with the stored key. The panel shows a "
                 "secret only once.",
             )
@@ -176,7 +176,7 @@ class Session:
             return self.service.with_key(self._keys[self._run_key])
         if self.account is not None:
             raise ConfigError(
-                "a ChainSecured account runs actions with a usage key",
+                "no usage key is chosen, but a ChainSecured account can run actions only with a usage key",
                 hint="Create a usage key and choose this key next to Run.",
             )
         return self.service
@@ -232,14 +232,14 @@ class Session:
     # --- announcements ------------------------------------------------------------------------------------------
 
     def watch(self, watcher: Watcher) -> None:
-        """Registers a callback. The session calls it with the names of changes, on any thread."""
+        """Registers a callback. The session calls the callback with the names of changes, on any thread."""
         with self._lock:
             if not self._watchers:
                 self.client.on_run.append(self)
             self._watchers.append(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Removes a callback, and closes the connections if it was the last one."""
+        """Removes a callback. If no other callback is registered, the session closes its connections."""
         with self._lock:
             if watcher in self._watchers:
                 self._watchers.remove(watcher)
@@ -261,11 +261,11 @@ class Session:
             watcher(frozenset(what))
 
     def __call__(self, _record: object) -> None:
-        """Handles a run of the client, including runs of notebook cells."""
+        """Announces a run of the client, including runs of notebook cells."""
         self.changed("runs", "balance")
 
     def note(self, noted: Any, **_options: object) -> None:
-        """Handles a management call that has a cost, or a payment."""
+        """Announces the changes after a management call that has a cost, or after a payment."""
         if noted.kind == "fee":
             self.changed("resources", "balance")
         elif noted.kind == "payment":
@@ -296,7 +296,7 @@ class Session:
         return self._names.get((kind, which), repr(which))
 
     def with_names(self, code: str) -> str:
-        """Replaces the addresses of wallets that a panel created with their variables, in recorded Python."""
+        """Returns recorded Python in which variables replace the addresses of wallets that a panel created."""
         for (kind, which), name in self._names.items():
             if kind == "wallet":
                 code = code.replace(repr(which), f"{name}.address")

@@ -30,18 +30,18 @@ ENDPOINTS: Final = {
 class SigningPanel(WalletPanel, bundle="signing"):
     """Panel that shows the fields of an envelope, requests a signature, checks every rule, and sends the envelope.
 
-    The wallet is a key of this process, a key that the user enters, a browser wallet (EIP-1193, discovered with
-    EIP-6963), or a contract wallet. The panel uses an entered key once and does not store it. One of the other wallets
-    signs for a contract wallet. With `svcnb.BrowserSigner`, the panel also signs requests from Python, including
-    on-chain writes.
+    The user can sign with a key of this process, an entered key, a browser wallet (EIP-1193, discovered with EIP-6963),
+    or a contract wallet. The panel uses an entered key once and does not store the key. For a contract wallet, one of
+    the other wallets signs. With `svcnb.BrowserSigner`, the panel also signs requests from Python, including on-chain
+    writes.
 
     Args:
         client: Client of the service. Without a client, the panel only signs requests from Python.
-        signer: Wallet in this process that signs envelopes.
+        signer: Wallet in this process that signs envelopes. None means that the user enters a key or connects a wallet.
 
     Attributes:
         wallet: ``address`` and ``name`` of the browser wallet. Without a connected wallet, both strings are empty.
-        flow: The displayed envelope.
+        flow: Name of the displayed envelope, for example ``CreateWallet``.
 
     Example:
         ``panel = svcnb.panels.SigningPanel(svc)``, and in a later cell, ``mine = await
@@ -56,7 +56,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
         super().__init__(client)
 
     def about(self) -> dict[str, object]:
-        """Returns the displayed envelope."""
+        """Returns the name of the displayed envelope."""
         return {"flow": self.flow}
 
     @traitlets.validate("flow")
@@ -96,7 +96,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     async def sign_here(self, typed_data: dict[str, Any], key: str = "") -> dict[str, str]:
-        """Signs with the key of this process, or with an entered key."""
+        """Returns the signature of the key in this process, or of an entered key."""
         with field("key", SigningError):
             signer = LocalSigner.from_key(key) if key else self._signer
         if signer is None:
@@ -131,7 +131,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
     async def send_envelope(
         self, typed_data: dict[str, Any], signature: str, *, confirm: bool = False
     ) -> dict[str, str]:
-        """Sends the envelope to its endpoint. The result can contain a secret, which the panel shows once."""
+        """Sends the envelope to its endpoint, and returns the response. The panel shows a secret in it only once."""
         sent = await self.service.chain_secured.send(SignedEnvelope(typed_data, signature), confirm=confirm)
         self.record("svc.chain_secured.send(signed" + (", confirm=True)" if confirm else ")"))
         return {

@@ -89,7 +89,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def approved(self) -> dict[str, Any]:
-        """Waits until the user approves the token."""
+        """Waits until the user approves the token, and returns the result of `begin`."""
         self.channel.progress("Waiting for the approval")
         await self.awaited.authorize(open_page=lambda _page: None)
         return await self.begin()
@@ -133,7 +133,7 @@ class TriggersPanel(Panel, bundle="triggers"):
     async def create(
         self, *, name: str, kind: TriggerKind, source: str, params: str, config: dict[str, Any], usage_key: str
     ) -> dict[str, Any]:
-        """Creates a trigger. Without a usage key, also creates a group with the action, and a key for that group.
+        """Creates and returns a trigger. Without a usage key, also creates a group with the action, and a key for it.
 
         Args:
             name: Name of the trigger.
@@ -141,7 +141,7 @@ class TriggersPanel(Panel, bundle="triggers"):
             source: The action.
             params: JSON text of the object with the default parameters of every run. Empty without parameters.
             config: Settings for this kind of trigger.
-            usage_key: Usage key that can execute the action. If it is empty, the method creates a key.
+            usage_key: Usage key that can execute the action. For an empty string, the method creates a key.
         """
         if not name.strip():
             with field("name"):
@@ -169,7 +169,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def switch(self, trigger: str, on: bool) -> dict[str, Any]:  # noqa: FBT001 - arguments of commands are named
-        """Enables or disables a trigger."""
+        """Enables or disables a trigger, and returns its new settings."""
         changed = await self.awaited.update(trigger, enabled=on)
         self.record(f"triggers.update({trigger!r}, enabled={on})")
         return self._row(changed)
@@ -198,7 +198,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def fire(self, trigger: str, body: str) -> dict[str, str]:
-        """Sends a POST request to a webhook, as JSON if the body is valid JSON, otherwise as text."""
+        """Sends a POST request to a webhook, as JSON or else as text, and returns the id of the run."""
         try:
             content: Any = parse(body) if body.strip() else {}
         except ValueError:

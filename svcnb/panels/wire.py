@@ -21,7 +21,7 @@ Messages from the kernel:
 
 An error is an object with the fields ``type``, ``message``, ``hint`` and ``consequences``. If the user can fix the
 error in another panel, ``place`` is the name of that panel. If a field of this panel contains an invalid value,
-``field`` is the name of that field. If a wallet cannot pay the gas, ``wallet`` is its address.
+``field`` is the name of that field. If a wallet cannot pay the gas, ``wallet`` is the address of the wallet.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Send = Callable[[dict[str, Any]], object]
 Command = Callable[..., object]
 
 SHOWN_WITHIN_S: Final = 20.0
-"""Time within which a view must show a question, in seconds. Afterwards, the kernel assumes that no view shows it."""
+"""Time limit for a view to show a question, in seconds. Afterwards, the kernel assumes that no view is open."""
 
 _PLACES: Final = {
     "Unauthorized": ("Account", "Create an account, or open an account with its key."),
@@ -79,7 +79,7 @@ _current: ContextVar[str] = ContextVar("command")
 
 @contextmanager
 def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
-    """Marks errors about an entered value with the name of its field. The panel shows them next to that field.
+    """Marks errors about an entered value with the name of its field. The panel shows these errors next to the field.
 
     Args:
         name: Name of the field in the panel's browser side.
@@ -102,7 +102,7 @@ def failure(error: BaseException) -> dict[str, Any]:
         stopped = isinstance(error, asyncio.CancelledError)
         return {
             "type": "Cancelled" if stopped else "TimedOut",
-            "message": "Stopped." if stopped else "The operation took too long.",
+            "message": "the operation was stopped" if stopped else "the operation took too long",
             "hint": "Requests that were already sent can still take effect. Check the result before you try again.",
             "consequences": [],
         }
@@ -132,7 +132,7 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 
 class Channel:
-    """Kernel side of one panel's messages. Each command gets one response, even if it fails.
+    """Kernel side of one panel's messages. The kernel sends one response to each command, even to a failed command.
 
     Messages can arrive on any thread. Coroutine functions run on the event loop of the panels, and plain functions on
     worker threads.
@@ -190,7 +190,7 @@ class Channel:
             answer = {"ok": True, "value": await self._perform(name, args)}
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - the browser receives the error
             if not isinstance(error, (SvcnbError, asyncio.CancelledError, TimeoutError)):
-                _LOG.exception("the command %s failed", name)
+                _LOG.exception("the panel command %s failed", name)
             answer = {"ok": False, "error": failure(error)}
         self._send({"type": "answer", "id": number, **answer})
 
@@ -223,7 +223,7 @@ class Channel:
             self._send({"type": "progress", "id": number, "text": text})
 
     async def ask(self, name: str, args: dict[str, Any], *, within: float | None, shown: float = SHOWN_WITHIN_S) -> Any:
-        """Shows a question to the user of the panel, and waits for the reply. The method can run in any event loop.
+        """Shows a question to the user of the panel, and returns the reply. The method can run in any event loop.
 
         Args:
             name: Name of the question in the panel's browser side.

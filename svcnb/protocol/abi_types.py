@@ -33,7 +33,7 @@ class Type(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, depth: int = 0) -> Type:
-        """Reads a type such as ``uint256``, ``(address,bytes)[]`` or ``tuple(bool)``.
+        """Returns the type that a text describes, such as ``uint256``, ``(address,bytes)[]`` or ``tuple(bool)``.
 
         Raises:
             MalformedValue: The text is not an ABI type.
@@ -85,7 +85,7 @@ class Type(NamedTuple):
 
 
 def split(inside: str) -> list[str]:
-    """Splits a list at the commas outside of brackets. For blank text, the result is an empty list.
+    """Returns the parts of a list between the commas outside of brackets. For blank text, the result is an empty list.
 
     Raises:
         MalformedValue: The brackets do not match.

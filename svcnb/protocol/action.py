@@ -63,7 +63,9 @@ class Action:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, name: str | None = None, description: str = "") -> Action:
-        """Reads an action from a file without changes, including line endings and a byte order mark.
+        """Returns the action in a file, with the unchanged bytes of the file.
+
+        Line endings and a byte order mark are part of the source.
 
         Args:
             path: A UTF-8 file.
@@ -171,7 +173,7 @@ class Action:
         return self.parse_derived(derived)
 
     def diff(self, other: Action) -> ActionDiff:
-        """Returns the differences between this action and another one, including invisible characters.
+        """Returns the differences between this action and another action, including invisible characters.
 
         Args:
             other: The newer action.

@@ -50,7 +50,13 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
 
 
 def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes:
-    """Decrypts a result of `seal`, and checks its tag.
+    """Decrypts a result of `seal`, checks its tag, and returns the decrypted bytes.
+
+    Args:
+        key: The 32 bytes with which `seal` encrypted.
+        nonce: The 12 bytes with which `seal` encrypted.
+        sealed: Ciphertext and tag.
+        about: The additional authenticated data.
 
     Raises:
         ValueError: The ciphertext was changed, or was encrypted with a different key, nonce or additional data.

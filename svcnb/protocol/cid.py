@@ -50,7 +50,7 @@ _NEVER_IN_PATHS: Final = re.compile(r"[\n\r(){};=]")
 
 
 def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progress | None = None) -> str:
-    """Computes the CIDv0 of a source without a request.
+    """Returns the CIDv0 of a source. The function computes the CID locally, without a request.
 
     Args:
         source: The source: text, bytes, the `pathlib.Path` of a file, or an open binary file. For text, the function
@@ -91,7 +91,7 @@ def _looks_like_a_path(text: str) -> bool:
 
 
 def source_cid(source: str) -> str:
-    """Computes the CIDv0 of any text, as the service does. Never treats the text as a path.
+    """Returns the CIDv0 of any text, as the service does. The function never treats the text as a path.
 
     Args:
         source: Source text. The function hashes its UTF-8 bytes.
@@ -105,7 +105,7 @@ def source_cid(source: str) -> str:
 
 
 def encode_source(source: str) -> bytes:
-    """Encodes a source text as UTF-8.
+    """Returns a source text as UTF-8 bytes.
 
     Raises:
         MalformedValue: The text contains half a surrogate pair.

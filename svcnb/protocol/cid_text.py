@@ -73,7 +73,7 @@ class ParsedCid:
 
 
 def base58(data: bytes) -> str:
-    """Encodes bytes in base58. Each leading zero byte becomes a leading digit ``1``.
+    """Returns bytes as base58 text. Each leading zero byte becomes a leading digit ``1``.
 
     The function is optimised for the 34 bytes of a CID.
     """
@@ -110,7 +110,7 @@ def is_cid(text: object) -> bool:
 
 
 def parse_cid(text: str) -> ParsedCid:
-    """Parses a CID of any version, encoding, codec and hash function.
+    """Returns the parts of a CID of any version, encoding, codec and hash function.
 
     Args:
         text: The CID. The function ignores surrounding whitespace.
@@ -123,7 +123,7 @@ def parse_cid(text: str) -> ParsedCid:
 
 
 def to_v1(text: str, base: str = "base32") -> str:
-    """Converts a CID to version 1.
+    """Returns a CID in version 1.
 
     Args:
         text: A CID of any version.
@@ -151,7 +151,7 @@ def to_v1(text: str, base: str = "base32") -> str:
 
 
 def to_v0(text: str) -> str:
-    """Converts a CID to version 0.
+    """Returns a CID in version 0.
 
     Args:
         text: A CID of any version.
@@ -165,7 +165,8 @@ def to_v0(text: str) -> str:
     found = _read(text)
     if (found.codec, found.hash_name, len(found.digest)) != ("dag-pb", "sha2-256", _V0_DIGEST_BYTES):
         raise MalformedCid(
-            f"the CID {shown(text)} uses {found.codec} and {found.hash_name}; version 0 requires dag-pb and sha2-256",
+            f"the CID {shown(text)} has no version 0, because it uses {found.codec} and {found.hash_name}: expected "
+            "dag-pb and sha2-256",
             hint=(
                 "Add the file without raw leaves (ipfs add --cid-version=0), or compute its CID with svcnb.cid(source)."
             ),

@@ -34,7 +34,7 @@ class Codec(Protocol):
     """Interface of an encoder of the contract ABI: `svcnb.client.chain.abi` or `svcnb.emulator.platform.abi`."""
 
     def encode(self, types: Sequence[str], values: Sequence[Any]) -> bytes:
-        """Encodes one value for each type, in order.
+        """Returns the encoding of one value for each type, in order.
 
         Raises:
             AbiError: A value does not match its type.
@@ -42,7 +42,7 @@ class Codec(Protocol):
         ...
 
     def decode(self, types: Sequence[str], data: bytes) -> tuple[Any, ...]:
-        """Decodes one value for each type. Addresses become lowercase text, and arrays become tuples.
+        """Returns one decoded value for each type. Addresses become lowercase text, and arrays become tuples.
 
         Raises:
             AbiError: The bytes are not an encoding of these types.
@@ -177,8 +177,7 @@ def function(name: str) -> Function:
 
         alike = get_close_matches(name, functions(), 3)
         raise KeyError(
-            f"the contract AccountConfig has no function {name!r}"
-            + (f"; did you mean {', '.join(alike)}?" if alike else "")
+            f"the contract AccountConfig has no function {name!r}" + (f": use {' or '.join(alike)}" if alike else "")
         )
     return found
 

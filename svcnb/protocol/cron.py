@@ -1,7 +1,7 @@
 """Cron schedules: the parser, the ticks (the times at which a schedule fires), and the limits of the triggers service.
 
-All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional field before these
-contains seconds. The library cronsim parses the fields by the rules of Debian's cron.
+All times are UTC. The five fields are minute, hour, day of month, month and day of week. An optional first field
+contains the seconds. The library cronsim parses the fields by the rules of Debian's cron.
 
 Source: docs/service/triggers.md#sources-of-runs, docs/service/limits.md#limits-of-the-service.
 """
@@ -34,7 +34,7 @@ class Cron:
     """Validated schedule.
 
     Args:
-        text: Five fields, or six fields with seconds first.
+        text: Cron expression with five fields, or with six fields of which the first contains the seconds.
 
     Raises:
         InvalidCron: The string is not a schedule, or its times never occur or are less than 30 seconds apart.
@@ -131,8 +131,8 @@ def _interval_s(parsed: CronSim) -> int:
     """Returns the minimum number of seconds between two scheduled times, capped at 60.
 
     A check of only the next ticks depends on the current day, and misses shorter intervals later. Therefore, this
-    function checks the fields themselves. It treats 23:59 and 00:00 as consecutive minutes, even if the day fields
-    exclude one of these two times.
+    function checks the fields themselves. The function treats 23:59 and 00:00 as consecutive minutes, even if the day
+    fields exclude one of these two times.
     """
     seconds = sorted(parsed.seconds)
     within = min((later - earlier for earlier, later in pairwise(seconds)), default=60)

@@ -1,9 +1,9 @@
 """Selects a secp256k1 library. No other module imports such a library.
 
 Three libraries produce the same results. ``coincurve`` has wheels up to Python 3.13, and ``wallycore`` up to 3.14.
-These two libraries use the C library libsecp256k1. ``eth-keys`` is written in Python. It is about a hundred times
-slower, and runs on every version of Python.
-This module uses the first installed library, in this order. In a browser page, it uses ``@noble/curves``.
+These two libraries use the C library libsecp256k1. ``eth-keys`` is written in Python. This third library is about a
+hundred times slower, and runs on every version of Python. This module uses the first installed library, in this order.
+In a browser page, this module uses ``@noble/curves``.
 
 Every library signs deterministically (RFC 6979) and returns s in the lower half of the order (EIP-2).
 """
@@ -152,8 +152,8 @@ def library() -> Library:
             continue
         if load is _eth_keys:
             warn(
-                "neither coincurve nor wallycore is installed, so each signature takes several milliseconds. "
-                f"To install a fast library, run: {install_command('chain')}",
+                "neither coincurve nor wallycore is installed, so each signature takes several milliseconds; "
+                f"to install a fast library, run: {install_command('chain')}",
                 SlowSignatures,
                 stacklevel=4,
             )

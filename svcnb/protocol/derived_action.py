@@ -108,7 +108,7 @@ class Stamp:
 
     @staticmethod
     def read(template: str, derived: str) -> Stamp | None:
-        """Returns the constant that an action appends to a template, or None if the action is not derived from it."""
+        """Returns the constant that an action appends to a template, or None if the action has another template."""
         start = _ended(template)
         found = _LINE.match(derived[len(start) :]) if derived.startswith(start) else None
         if not found:

@@ -57,7 +57,7 @@ class DigestParts:
 
 
 def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
-    """Hashes an envelope without checking the envelope against the canonical shape.
+    """Returns the hashes of an envelope. The function does not check the envelope against the canonical shape.
 
     Args:
         typed_data: Envelope with the members types, primaryType, domain and message. Fields have an atomic type, string

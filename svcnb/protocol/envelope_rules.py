@@ -74,7 +74,7 @@ class CheckedEnvelope:
     Attributes:
         flow: Purpose of the signature.
         address: Address of the claimed signer, ``0x`` and 40 lowercase hex digits.
-        issued_at: Unix seconds.
+        issued_at: Time of the signature in Unix seconds.
         digest: The 32 bytes that the wallet signs.
     """
 
@@ -124,7 +124,7 @@ def broken_rules(
 
     Returns:
         The errors of the violated rules, by number. If the envelope violates rule 2, the function does not check the
-        later rules. If ``types`` is malformed, it does not check rule 6.
+        later rules. If ``types`` is malformed, the function does not check rule 6.
     """
     found: dict[int, EnvelopeRefused] = {}
 
@@ -153,7 +153,7 @@ def broken_rules(
 
 
 def signature_bytes(signature: object) -> bytes:
-    """Parses the signature of a received envelope.
+    """Returns the bytes of a received envelope's signature.
 
     Args:
         signature: Hex text, with or without ``0x``. The function ignores surrounding whitespace. The signature can be

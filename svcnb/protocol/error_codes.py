@@ -33,9 +33,9 @@ ERROR_CODES: Final[dict[int, ErrorCode]] = {
         ErrorCode(402, "payment_required", "the account does not have enough credit for the call"),
         ErrorCode(403, "forbidden", "the key does not have the permission for this call"),
         ErrorCode(404, "not_found", "the endpoint or the object does not exist"),
-        ErrorCode(413, "payload_too_large", "the body is too large"),
-        ErrorCode(422, "unprocessable_entity", "the JSON body does not have the fields or types of the endpoint"),
-        ErrorCode(429, "too_many_requests", "the machine is overloaded, or the caller has reached a limit", retry=True),
+        ErrorCode(413, "payload_too_large", "the body is larger than the limit"),
+        ErrorCode(422, "unprocessable_entity", "the fields or types in the JSON body do not match the endpoint"),
+        ErrorCode(429, "too_many_requests", "the service is overloaded, or the caller has reached a limit", retry=True),
         ErrorCode(500, "internal_error", "the service or the action failed"),
         ErrorCode(
             503, "service_unavailable", "the billing system, the chain or the runtime is unavailable", retry=True

@@ -93,7 +93,7 @@ class Event:
 
     @classmethod
     def parse(cls, text: str) -> Event:
-        """Parses an event signature.
+        """Returns the event that a signature describes.
 
         Args:
             text: ``Name(type,type)``. The types ``uint`` and ``int`` mean ``uint256`` and ``int256``. ``indexed`` and
@@ -183,9 +183,9 @@ class Event:
     def decode(self, codec: Codec, topics: Sequence[str], data: str) -> dict[str, Any]:
         """Decodes the arguments of a log.
 
-        If the signature has marks, the method uses these marks. Without marks, it uses the first assignment that
-        matches, and tries earlier arguments as indexed before later arguments. A topic must be a valid value of its
-        type. The data must be the exact encoding of the other arguments.
+        If the signature has marks, the method uses these marks. Without marks, the method uses the first assignment
+        that matches, and tries earlier arguments as indexed before later arguments. A topic must be a valid value of
+        its type. The data must be the exact encoding of the other arguments.
 
         Args:
             codec: Encoder of the contract ABI.

@@ -168,7 +168,7 @@ def key_hash(text: str) -> int:
     """Returns the number that identifies an account key or a usage key in the contract.
 
     Args:
-        text: The key, as a request contains it in its header. The function ignores surrounding whitespace.
+        text: Text of the key, as in the header of a request. The function ignores surrounding whitespace.
 
     Returns:
         keccak256 of its UTF-8 bytes, as a number.
@@ -212,7 +212,7 @@ def usage_key_bytes(text: str) -> bytes | None:
     """Decodes the text of a key to its 32 secret bytes.
 
     Args:
-        text: The key, as a request contains it in its header: standard base64 (RFC 4648, section 4).
+        text: Text of the key, as in the header of a request: standard base64 (RFC 4648, section 4).
 
     Returns:
         The bytes. None if the text is not the base64 of exactly 32 bytes. The last digit before ``=`` contains four
@@ -247,7 +247,9 @@ def hashed_cid(cid: str) -> str:
     """
     digest = _text_hash(cid, "a CID", trim=False)
     if _HASH.match(cid.strip()):
-        raise MalformedValue(f"{cid.strip()} is already a hashed CID", hint="Use the hashed CID unchanged.")
+        raise MalformedValue(
+            f"expected a CID, but {cid.strip()} is already a hashed CID", hint="Use the hashed CID unchanged."
+        )
     if not cid:
         raise MalformedValue("the CID is empty", hint="Compute the CID: svcnb.cid(source).")
     return "0x" + digest.hex()

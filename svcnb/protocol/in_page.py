@@ -47,7 +47,7 @@ def load_script(script: Path) -> Any:
 
 
 def object_url(script: bytes) -> str:
-    """Creates an object URL from which this page can load a script."""
+    """Returns a new object URL from which this page can load a script."""
     from js import URL, Blob, Object
     from pyodide.ffi import to_js
 

@@ -93,7 +93,7 @@ def too_large(limit: int) -> RpcError:
     Args:
         limit: Maximum number of bytes.
     """
-    return RpcError(RESPONSE_TOO_LARGE, f"response too large: more than {limit} bytes. Request less data")
+    return RpcError(RESPONSE_TOO_LARGE, f"response too large: more than {limit} bytes; request less data")
 
 
 class InvalidResponse(ValueError):
@@ -101,7 +101,7 @@ class InvalidResponse(ValueError):
 
 
 def request(number: int, method: str, params: Sequence[Any]) -> dict[str, Any]:
-    """Builds a request.
+    """Returns the JSON object of a request.
 
     Args:
         number: Id of the request, which the response repeats.

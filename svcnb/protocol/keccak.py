@@ -1,11 +1,11 @@
 """Keccak-256 as Ethereum uses it, with the padding that preceded FIPS 202.
 
 pycryptodome computes the hash. This module calls pycryptodome's C functions directly, with declarations that cffi has
-parsed in advance (`_keccak_abi`). If the installed pycryptodome does not match the declarations, the module uses its
-documented interface, which takes 50 to 90 milliseconds to load. In both cases, the module hashes the first 24 short
-inputs of a process in pure Python, in a fraction of a millisecond each. A short command therefore loads no library. An
-installation without the extras ``chain`` and ``emulator`` has no pycryptodome, and the module hashes everything in
-Python.
+parsed in advance (`_keccak_abi`). If the installed pycryptodome does not match the declarations, this module uses the
+documented interface of pycryptodome, which takes 50 to 90 milliseconds to load. In both cases, this module hashes the
+first 24 short inputs of a process in pure Python, in a fraction of a millisecond each. A short command therefore loads
+no library. An installation without the extras ``chain`` and ``emulator`` has no pycryptodome, and the module hashes
+everything in Python.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _load() -> Callable[[bytes], bytes]:
         # The installed release is different, or cffi is missing. The documented interface works in both cases.
         try:
             found = _by_wrapper()
-        except ImportError:  # an installation without extras has no pycryptodome, because it computes few hashes
+        except ImportError:  # an installation without extras has no pycryptodome, and computes only few hashes
             found = keccak256_pure
     _native = found
     return found

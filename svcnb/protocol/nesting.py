@@ -53,7 +53,7 @@ def more_values_than(text: bytes, limit: int) -> bool:
 
 
 def parse(text: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parses JSON from any source, for example a file, a caller or a service.
+    """Returns the value of a JSON text from any source, for example a file, a caller or a service.
 
     Args:
         text: JSON text. Bytes must be UTF-8.

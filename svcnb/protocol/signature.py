@@ -44,9 +44,9 @@ def sign_digest(digest: bytes, secret: bytes) -> bytes:
 def recover_address(digest: bytes, signature: bytes) -> str:
     """Returns the address whose key created a signature.
 
-    Any well-formed signature results in *some* address, so callers must compare it with the expected address. As in
-    Ethereum's own recovery, s can be in either half of the group order. Each signature therefore has two valid forms.
-    Do not use the bytes of a signature as an identifier.
+    Any well-formed signature results in *some* address, so callers must compare the result with the expected address.
+    As in Ethereum's own recovery, s can be in either half of the group order. Each signature therefore has two valid
+    forms. Do not use the bytes of a signature as an identifier.
 
     Args:
         digest: The 32 signed bytes.

@@ -18,7 +18,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 
 
 def whole(text: str) -> str:
-    r"""Replaces every lone half of a surrogate pair with U+FFFD.
+    r"""Returns a string in which U+FFFD replaces every lone half of a surrogate pair.
 
     JavaScript strings can contain such halves, and JSON can contain such halves as escapes. UTF-8 cannot encode such
     halves, so databases, terminals and files reject them.
@@ -34,9 +34,9 @@ def whole(text: str) -> str:
 
 
 def xml_text(text: str) -> str:
-    r"""Replaces every character that XML forbids with U+FFFD.
+    r"""Returns a string in which U+FFFD replaces every character that XML forbids.
 
-    XML cannot express these characters, not even with an escape. Parsers reject an SVG that contains one.
+    XML cannot express these characters, not even with an escape. Parsers reject an SVG with such a character.
 
     Source: XML 1.0, production 2 (Char).
 
@@ -51,7 +51,7 @@ def xml_text(text: str) -> str:
 
 
 def terminal_text(text: str, replacement: str = REPLACEMENT) -> str:
-    r"""Replaces every character that can change how a terminal shows other text.
+    r"""Returns a string in which ``replacement`` replaces every character that can change how a terminal shows text.
 
     Control characters can set the window title, move the cursor or hide text. Bidirectional controls reorder text. The
     function keeps tabs and line feeds.

@@ -56,7 +56,8 @@ def envelope(
         flow: Purpose of the signature.
         address: The wallet that will sign.
         chain_id: The node's chain id, from ``get_node_chain_config``.
-        issued_at: Unix seconds. A server accepts a difference of at most 300 seconds from its own time.
+        issued_at: Time of the signature in Unix seconds. A server accepts a difference of at most 300 seconds from its
+            own time.
         vocabulary: Names of the service. The default is the names of the specification.
 
     Returns:
@@ -121,7 +122,7 @@ def envelope_digest(
         flow: Purpose of the signature.
         address: Address of the wallet, ``0x`` and 40 hex digits.
         chain_id: The node's chain id.
-        issued_at: Unix seconds.
+        issued_at: Time of the signature in Unix seconds.
         vocabulary: Names of the service. The default is the names of the specification.
 
     Raises:

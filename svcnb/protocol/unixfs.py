@@ -1,9 +1,8 @@
 """Root hash of the block tree of a file in IPFS.
 
 IPFS splits a file into chunks of 256 KiB, and wraps each chunk in a UnixFS message inside a dag-pb node (a leaf). A
-parent node lists the hashes and sizes of up to 174 nodes. Each level of parents has a level above it, until only a
-single root remains (the balanced layout).
-A file of one chunk consists of a single leaf.
+parent node lists the hashes and sizes of up to 174 nodes. Parents also have parents, until only a single root remains
+(the balanced layout). A file of one chunk consists of a single leaf.
 
 For each node, the tree keeps only one hash and two sizes in memory, and deletes these values as soon as the parent
 exists. A file of any size therefore needs only a few hundred entries.
@@ -45,7 +44,7 @@ Node = tuple[bytes, int, int]
 
 @lru_cache(maxsize=256)  # most nodes of a tree share a few sizes
 def varint(number: int) -> bytes:
-    """Encodes an unsigned number as a protobuf varint: base 128, lowest group first."""
+    """Returns an unsigned number as a protobuf varint: base 128, lowest group first."""
     groups = bytearray()
     while number > _GROUP:
         groups.append(number & _GROUP | _MORE)
@@ -80,9 +79,9 @@ _FULL_BEGUN: Final = sha256(_FULL_HEAD)
 
 
 def leaves(data: memoryview) -> list[Node]:
-    """Returns the leaves of data that starts at a chunk boundary, and ends at one or at the end of the file.
+    """Returns the leaves of data that starts at a chunk boundary, and ends at a chunk boundary or the end of the file.
 
-    The function hashes chunks in place, without the interpreter lock, so several threads can call it in parallel.
+    The function hashes chunks in place, without the interpreter lock, so several threads can hash in parallel.
     """
     found: list[Node] = []
     whole = len(data) - len(data) % CID_CHUNK_BYTES
@@ -107,7 +106,7 @@ def _link_framing(file_bytes: int, dag_bytes: int, link: bytes) -> tuple[bytes, 
 
 
 def parent(children: list[Node], link: bytes = LINK_V0) -> Node:
-    """Builds the parent of 1 to 174 nodes.
+    """Returns the parent of 1 to 174 nodes.
 
     Args:
         children: The nodes.

@@ -37,7 +37,7 @@ class WalletAuth(NamedTuple):
 
 
 def encode_wallet_auth(typed_data: dict[str, Any], signature: str) -> str:
-    """Encodes the value of the header.
+    """Returns the encoded value of the header.
 
     Args:
         typed_data: Envelope of the flow BillingAuth.
@@ -48,7 +48,7 @@ def encode_wallet_auth(typed_data: dict[str, Any], signature: str) -> str:
 
 
 def decode_wallet_auth(value: str) -> WalletAuth | None:
-    """Decodes the value of the header.
+    """Returns the decoded content of the header.
 
     Args:
         value: The received value.

@@ -56,6 +56,6 @@ def conclude(attention: Sequence[str] = (), also: Sequence[str] = ()) -> Conclus
 
     Args:
         attention: Problems, one sentence each. Any problem changes the exit code of `svcnb report`.
-        also: Additional facts, one sentence each. They do not change the exit code.
+        also: Additional facts, one sentence each, which do not change the exit code.
     """
     return Conclusion(attention, also)

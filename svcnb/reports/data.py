@@ -127,15 +127,15 @@ def history_of() -> History:
 def account_data(
     since: str, *, action: str | None = None, source: str | None = None, history: History | None = None
 ) -> AccountData:
-    """Reads the runs and the spending of the account to which the key in the environment belongs.
+    """Returns the runs and the spending of the account to which the key in the environment belongs.
 
     The function also reads the runs of triggers if ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set, and
     the runs of an emulator if ``SVC_CONTROL_TOKEN`` is set.
 
     Args:
         since: Length of the period that ends now, for example ``"7d"``.
-        action: Name or CID of an action. The result then contains only its runs.
-        source: ``client``, ``trigger`` or ``service``. The result then contains only runs from this source.
+        action: Name or CID of an action, to select only the runs of this action. None selects all actions.
+        source: ``client``, ``trigger`` or ``service``, to select only runs from this source. None selects all sources.
         history: Record of past runs. None means the record of the environment.
 
     Raises:

@@ -40,8 +40,8 @@ class Executed(NamedTuple):
     """Result of an execution: the notebook with its executed cells.
 
     Attributes:
-        notebook: The notebook.
-        error: Error that stopped the execution. None if it completed.
+        notebook: The notebook with the outputs of its executed cells.
+        error: Error that stopped the execution. None if all cells ran.
         said: Output of the kernel process on its standard output and standard error. A kernel that crashes can print
             the reason in this output. `svcnb report` does not display the output, because it also contains messages
             about a normal end, such as an interrupt. A scheduler sends all displayed output by e-mail.
@@ -149,7 +149,7 @@ def execute(
         own_kernel: Whether the kernel is `svcnb.reports.kernel`, which starts faster.
 
     Returns:
-        The notebook with its executed cells, the error that stopped it, and the output of its kernel.
+        The notebook with its executed cells, the error that stopped the execution, and the output of the kernel.
     """
     logging.getLogger("papermill").setLevel(logging.WARNING)
     notebooks: list[NotebookNode] = []

@@ -27,7 +27,7 @@ class ReportKind:
         title: Heading of the report.
         says: Content of the report, in one sentence.
         parameters: Class of the parameters.
-        reads: Data source that needs settings: an account or the triggers service.
+        reads: Data source of the report, which needs settings: ``account`` or ``triggers``.
     """
 
     name: str

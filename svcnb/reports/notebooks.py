@@ -45,7 +45,7 @@ class Parameter:
     description: str = ""
 
     def value(self, given: Any) -> Any:
-        """Converts a value to the type of the parameter.
+        """Returns a value, converted to the type of the parameter.
 
         Args:
             given: Value, or its text on a command line.
@@ -140,7 +140,7 @@ def is_own(name: str) -> bool:
 
 
 def read_notebook(file: str | Path) -> OwnNotebook:
-    """Reads the title and the parameters of a notebook.
+    """Returns a notebook's title and parameters.
 
     Args:
         file: The notebook.
@@ -152,7 +152,8 @@ def read_notebook(file: str | Path) -> OwnNotebook:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise NotebookUnusable(
-                f"{path} is larger than {_MOST_BYTES // 1_000_000} MB", hint="Clear the outputs of the notebook."
+                f"the notebook {path} is larger than {_MOST_BYTES // 1_000_000} MB, the maximum",
+                hint="Clear the outputs of the notebook.",
             )
         notebook = parse(read_file(path))
         cells = [(str(cell["cell_type"]), _text(cell["source"]), _tags(cell)) for cell in notebook["cells"]]
@@ -192,7 +193,10 @@ def create_notebook(file: str | Path) -> Path:
     """
     path = Path(file).expanduser()
     if path.suffix != SUFFIX:
-        raise NotebookUnusable(f"{path} does not end with {SUFFIX}", hint=f"Run: svcnb report new {path.stem}{SUFFIX}")
+        raise NotebookUnusable(
+            f"invalid file name {path}: it does not end with {SUFFIX}",
+            hint=f"Run: svcnb report new {path.stem}{SUFFIX}",
+        )
     try:
         with path.open("xb") as new, STARTING_POINT.open("rb") as template:
             shutil.copyfileobj(template, new)

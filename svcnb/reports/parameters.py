@@ -177,7 +177,7 @@ class TriggerHealth(Parameters):
 def _unknown(name: str, report: str) -> str:
     if any(word in name.lower() for word in _SECRET_WORDS):
         return (
-            f"the report {report} does not accept {name}, because a report stores its parameters. "
-            "Set secrets in the environment (SVC_API_KEY, SVC_TRIGGERS_TOKEN_FILE)"
+            f"the report {report} does not accept {name}, because a report stores its parameters: "
+            "set secrets in the environment (SVC_API_KEY, SVC_TRIGGERS_TOKEN_FILE)"
         )
     return f"the report {report} has no parameter {name!r}"

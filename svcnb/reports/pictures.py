@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from svcnb.toolkit.permission_audit import Permissions
 
 MOST: Final = 30
-"""Maximum number of keys in a matrix, which is also the maximum number of groups."""
+"""Maximum number of keys in a permission matrix, and maximum number of groups."""
 
 _CELL: Final = 26
 _WIDE_CELL: Final = 34
@@ -51,7 +51,7 @@ class Rows:
         columns: Names of the columns.
         rows: Rows of the table. The table shows strings unchanged.
         empty: Text to show if there are no rows.
-        total: Number of all rows, if `rows` contains only some of them. A line below the table then shows both numbers.
+        total: Number of all rows, if the table omits some rows. A line below the table then shows both numbers.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
     """Returns a chart as an image, or a sentence if there is no data.
 
     Args:
-        chart: One of `svcnb.charts`.
+        chart: Function of `svcnb.charts` that returns the chart.
         data: Data of the chart.
         **options: Other arguments of the chart.
     """
@@ -144,9 +144,10 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
 
 @checked
 def permission_matrix(permissions: Permissions) -> Picture | Sentence:
-    """Draws the permissions of usage keys in groups: R for running actions, M for changing actions or wallets.
+    """Returns a chart with the permissions of usage keys in groups.
 
-    A permission for every group, including future groups, has its own column.
+    R means running actions, and M means adding or removing actions or wallets. A permission for every group, including
+    future groups, has its own column.
 
     Args:
         permissions: The permissions of an account.

@@ -1,7 +1,7 @@
 """Execution of a report: checks the parameters, runs the notebook, and saves the executed notebook and a page.
 
-The runner saves a failed report with its executed cells, and the page shows the failed cell. It masks the secrets of
-the environment in all files before it writes the files to their final location.
+The runner saves a failed report with its executed cells, and the page shows the failed cell. The runner masks the
+secrets of the environment in all files before it writes the files to their final location.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Report:
     Attributes:
         kind: Kind of report.
         notebook: Path of the executed notebook.
-        html: Page of the report, a single file that is ready for printing.
+        html: Path of the page, a single HTML file that is ready for printing.
         conclusion: Conclusion of the report.
         facts: Values of the header, such as account, service and period.
         not_visible: Data that the report could not read, one sentence for each kind.
-        pdf: Printed page. None without the option `pdf`, or if Chromium could not print the page.
+        pdf: Path of the printed page. None without the option `pdf`, or if Chromium could not print the page.
     """
 
     kind: ReportKind | OwnNotebook
@@ -113,7 +113,7 @@ def run(
     progress: Callable[[int, int], object] | None = None,
     **more: Any,
 ) -> Report:
-    """Runs a report.
+    """Runs a report, and saves the executed notebook and an HTML page.
 
     Args:
         name: Name of a report in `catalogue`, or path of a notebook that ends with ``.ipynb``.

@@ -38,7 +38,7 @@ class Summary:
 
     @classmethod
     def of(cls, made: Report | ReportFailed | Exception, name: str, exit_code: int) -> Summary:
-        """Creates the summary of a report.
+        """Returns the summary of a report.
 
         Args:
             made: Completed report, or its error.

@@ -34,14 +34,14 @@ class NotificationFailed(SvcnbError):
 
 @contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
-    """Context manager that holds a lock while a report runs. The operating system releases it if the process ends.
+    """Context manager that locks a report while it runs. If the process ends, the operating system releases the lock.
 
     Args:
         folder: Folder of the report.
         name: Name of the report's files, without an extension.
 
     Raises:
-        ReportRunning: Another process holds the lock.
+        ReportRunning: Another process is running the report.
     """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f".{name}.lock"
@@ -94,7 +94,7 @@ def webhook(url: str) -> str:
     """Checks the URL of a webhook and returns it.
 
     Args:
-        url: URL of the webhook. Error messages never contain it, because it often contains a secret.
+        url: URL of the webhook. Error messages never contain the URL, because it often contains a secret.
 
     Raises:
         ConfigError: The URL does not use http or https.
@@ -137,7 +137,7 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
-    """Deletes all reports of one name except the newest ones and those with a file name from ``--file``.
+    """Deletes the older reports of one name. The newest reports, and reports that ``--file`` named, remain.
 
     Args:
         folder: Folder of the reports.

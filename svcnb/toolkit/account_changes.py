@@ -27,7 +27,7 @@ class Changes(NamedTuple):
 
 
 def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period) -> Changes:
-    """Reads the account's events in a period from the chain node. All requests are free.
+    """Returns the account's events in a period, read from the chain node. All requests are free.
 
     Args:
         client: Client of the service, with the account key.

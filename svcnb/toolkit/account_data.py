@@ -50,7 +50,7 @@ class Period:
         """Returns the period of a given length that ends at `end`.
 
         Args:
-            since: Length of the period, for example ``"7d"``.
+            since: Length of the period: seconds, text such as ``"7d"``, or a ``timedelta``.
             end: End of the period. None means now.
 
         Raises:
@@ -199,7 +199,7 @@ def read_account_data(
     triggers: Triggered | None = None,
     control_token: str | None = None,
 ) -> AccountData:
-    """Reads the data of a client's account, from the local history and from the service.
+    """Returns the data of a client's account, from the local history and from the service.
 
     The function adds two kinds of runs to the local history: runs of triggers, and runs that an emulator recorded. All
     requests are free.
@@ -208,7 +208,7 @@ def read_account_data(
         client: Client of the service, with a key of the account.
         history: Local history.
         period: The period.
-        triggers: Client of the triggers service, for its runs.
+        triggers: Client of the triggers service, for its runs. None reads no runs of triggers.
         control_token: Token of an emulator's control plane. The function sends the token only to a loopback
             address.
 

@@ -26,7 +26,9 @@ class Alarm(Model):
     """Alarm about one problem of one action."""
 
     kind: Kind
+    """Kind of problem: ``failures``, ``silence``, ``latency`` or ``spend``."""
     action: str
+    """Name of the action."""
 
     text: str
     """Description of the problem, with the measured value and the threshold."""
@@ -55,8 +57,11 @@ class ActionFigures(Model):
     """Figures of one action in a period and in the previous period."""
 
     action: str
+    """Name of the action."""
     runs: int
+    """Number of runs in the period."""
     failed: int
+    """Number of failed runs in the period."""
 
     failed_percent: float | None
     """Share of the finished runs that failed. None if no run finished."""
@@ -65,11 +70,17 @@ class ActionFigures(Model):
     """95th percentile of the durations of successful runs, in seconds. None if no run succeeded."""
 
     cost_cents: int
+    """Cost of the runs in the period, in cents."""
     last_run: datetime | None
+    """Time of the last run, in UTC. None if neither period contains a run."""
     runs_before: int
+    """Number of runs in the previous period."""
     failed_percent_before: float | None
+    """The value of ``failed_percent`` in the previous period."""
     p95_s_before: float | None
+    """The value of ``p95_s`` in the previous period."""
     cost_cents_before: int
+    """The value of ``cost_cents`` in the previous period."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def send(call: Any, **transaction: Any) -> Any:
 
 @checked
 def vrs(signature: str) -> tuple[int, bytes, bytes]:
-    """Splits a signature into the three arguments v, r and s of a Solidity function.
+    """Returns the three parts v, r and s of a signature, as arguments of a Solidity function.
 
     Args:
         signature: 65 bytes in hex (r, s and v), as `ethers` and eth-account return a signature.

@@ -188,7 +188,7 @@ def of_run(
     Args:
         action: Action whose past runs the estimate uses.
         seconds: Duration of the run in seconds, if known. The estimate then ignores past runs.
-        history: Record of past runs.
+        history: Record of past runs. Without a record or an action, the estimate is one cent.
         longest: Time after which the service ends a run, in seconds (``svc.node.limits().timeout_ms / 1000``).
             None means that the estimate has no maximum.
     """
@@ -220,7 +220,7 @@ def of_schedule(cron: str, run: Cost | None = None, *, days: float = 30, after: 
     """Returns the cost of the runs that a trigger's schedule starts in a period.
 
     Args:
-        cron: Schedule in UTC with five fields, or with six fields of which the first is seconds.
+        cron: Schedule in UTC with five fields, or with six fields of which the first contains the seconds.
         run: Cost of one run (see `of_run`). None means one cent.
         days: Length of the period, in days.
         after: Start of the period, in Unix seconds.

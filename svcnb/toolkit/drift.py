@@ -80,7 +80,7 @@ def clock_drift(svc: Client) -> Drift | None:
 
 @checked
 def live_drift(svc: Client) -> Listing[Drift]:
-    """Compares the description of a live service with the models of this package.
+    """Returns the differences between the OpenAPI description of a live service and the models of this package.
 
     This call is free and needs no key.
 
@@ -98,7 +98,7 @@ def live_drift(svc: Client) -> Listing[Drift]:
 
 @checked
 def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listing[Drift]:
-    """Compares responses of a live service with recorded responses.
+    """Returns the differences between responses of a live service and recorded responses.
 
     The function sends only requests that are free and need no account.
 
@@ -289,7 +289,7 @@ class _Reader:
         return cls(schema).shape(schema)
 
     def resolve(self, schema: Any) -> Any:
-        """Resolves the references of a schema."""
+        """Returns a schema with resolved references."""
         for _ in range(_MAX_DEPTH):
             if not isinstance(schema, Mapping) or "$ref" not in schema:
                 return schema

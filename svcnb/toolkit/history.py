@@ -47,6 +47,7 @@ class PastRun(Model):
     """Name of the action. Empty for an action without a name."""
 
     cid: str
+    """CID of the action."""
     status: str
     """``success`` or ``failed``. For the run of a trigger, also ``queued`` or ``running``."""
 
@@ -57,8 +58,11 @@ class PastRun(Model):
     """Response of the run, without secrets."""
 
     logs: str = ""
+    """Console output, without secrets."""
     error_type: str = ""
+    """Name of the error's class. Empty for a run without an error."""
     error: str = ""
+    """Message of the error, without secrets. Empty for a run without an error."""
     elapsed: float = 0.0
     """Seconds from the request to the response. For the run of a trigger, the seconds from start to end."""
 
@@ -66,9 +70,13 @@ class PastRun(Model):
     """Estimated cost in cents."""
 
     key_hash: str = ""
+    """Hash of the key. Empty if unknown."""
     base_url: str = ""
+    """Address of the service. Empty if unknown."""
     run_id: str = ""
+    """Id of the trigger's run, or the request id for other runs."""
     trigger_id: str = ""
+    """Id of the trigger. For the source ``service``, the correlation id of the run."""
 
     @property
     def ok(self) -> bool:
@@ -84,10 +92,15 @@ class Spend(Model):
     """Spending of one group: an action, key, day, service or trigger."""
 
     name: str
+    """Name of the group, for example the name of an action."""
     runs: int
+    """Number of runs."""
     failed: int
+    """Number of failed runs."""
     seconds: float
+    """Total duration of the runs, in seconds."""
     cost_cents: int
+    """Estimated cost of the runs, in cents."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"seconds"})
 
@@ -129,7 +142,8 @@ class History(Checked):
         told = path if path is not None else os.environ.get("SVC_HISTORY") or default_path()
         if told is None or str(told) == OFF:
             raise ConfigError(
-                "the run history is disabled", hint=("Set SVC_HISTORY to a file, or pass one: History(path).")
+                "the run history is disabled",
+                hint="Set SVC_HISTORY to the path of a file, or pass the path: History(path).",
             )
         self.path: Path = Path(told).expanduser()
 
@@ -295,8 +309,8 @@ class History(Checked):
 
         Args:
             service: Address of the service, in the form of ``client.base_url``.
-            since: Start of the period.
-            until: End of the period.
+            since: Start of the period. None means no limit.
+            until: End of the period. None means no limit.
         """
         query = "SELECT * FROM ledger WHERE base_url = ? AND at >= ? AND at < ? ORDER BY at, id"
         begin, end = (since.timestamp() if since else 0.0), (until.timestamp() if until else float("inf"))

@@ -50,13 +50,13 @@ class LedgerEntry:
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Self:
-        """Creates an entry from a row of the ledger."""
+        """Returns a row of the ledger as an entry."""
         at = datetime.fromtimestamp(row["at"], UTC)
         return cls(at, row["key_hash"], row["kind"], row["name"], int(row["cents"]), row["subject"])
 
 
 def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
-    """Converts one run of a trigger to a row of the table ``runs``.
+    """Returns one run of a trigger as a row of the table ``runs``.
 
     A successful run costs one cent for each whole second, and at least one cent. Other runs cost nothing.
     """
@@ -115,7 +115,7 @@ def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]]
 
 
 def merge_files(connection: sqlite3.Connection, files: Sequence[Path]) -> Merged:
-    """Adds the runs and the ledgers of other history files."""
+    """Adds the runs and the ledgers of other history files, and returns the numbers of added rows."""
     tables = {file: _tables_of(file) for file in files}
     runs = entries = 0
     for file in files:

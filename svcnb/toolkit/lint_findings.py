@@ -28,7 +28,9 @@ class Finding(Model):
     """Column in the line, counted from 1."""
 
     message: str
+    """Description of the problem."""
     hint: str = ""
+    """How to fix the problem. Can be empty."""
 
     def __str__(self) -> str:
         return f"{self.line}:{self.column}: {self.severity} {self.code}: {self.message}"

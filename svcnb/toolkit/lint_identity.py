@@ -1,4 +1,7 @@
-"""Rules about the names and signers that an action accepts. Each rule covers a typical security mistake."""
+"""Rules about the names and signers that an action accepts.
+
+Each rule covers a typical security mistake, and yields findings for the action in a `Context`.
+"""
 
 from __future__ import annotations
 

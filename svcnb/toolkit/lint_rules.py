@@ -1,4 +1,4 @@
-"""Rules of the linter, each in one function."""
+"""Rules of the linter. Each rule is a function that yields findings for the action in a `Context`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ def every_rule(context: Context) -> Iterator[Finding]:
     """Yields the findings of all rules.
 
     If the source has syntax errors, the function yields only the first syntax error, and possibly a finding about the
-    size of the source. After a syntax error, other findings are
-    not reliable.
+    size of the source. After a syntax error, other findings are not reliable.
     """
     yield from sizes(context)
     broken = list(syntax(context))
@@ -164,7 +163,7 @@ def names(context: Context) -> Iterator[Finding]:
             yield context.find(reference.node, "error", "param_as_global", f"{name} is not defined", hint)
         else:
             close = difflib.get_close_matches(name, sorted(known), 1, 0.75)
-            hint = f"Did you mean {close[0]}?" if close else ""
+            hint = f"Use {close[0]}, or define {name}." if close else f"Define {name} in the source."
             yield context.find(reference.node, "error", "unknown_name", f"{name} is not defined", hint)
 
 
@@ -180,7 +179,7 @@ def members(context: Context) -> Iterator[Finding]:
         name = script.text(member)
         if context.is_actions(owner) and name not in context.functions:
             close = difflib.get_close_matches(name, list(context.functions), 1, 0.4)
-            hint = f"Did you mean {close[0]}?" if close else f"Use one of {', '.join(context.functions)}."
+            hint = f"Use {close[0]}." if close else f"Use one of {', '.join(context.functions)}."
             yield context.find(
                 member, "error", "unknown_function", f"{script.text(owner)} has no function {name}", hint
             )

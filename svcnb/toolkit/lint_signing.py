@@ -1,4 +1,7 @@
-"""Rules about the signed data and the trusted input of an action. Each rule covers a typical security mistake."""
+"""Rules about the signed data and the trusted input of an action.
+
+Each rule covers a typical security mistake, and yields findings for the action in a `Context`.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,9 @@ class KeyRights(Model):
     """Permissions of one usage key."""
 
     key: str
+    """Name of the key."""
     key_hash: str
+    """Hash of the key."""
     execute: str
     """Groups whose actions the key can run, as text."""
 
@@ -185,7 +187,7 @@ class Permissions:
 
 @checked
 def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None = None) -> Permissions:
-    """Reads the permissions of an account. This call is free in both modes.
+    """Returns the permissions of an account. This call is free in API mode and in ChainSecured mode.
 
     Args:
         account: A client with any key of the account, or a ChainSecured account opened by its owner.

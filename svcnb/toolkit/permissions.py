@@ -108,7 +108,14 @@ class Matrix(Checked):
         cids: Mapping[str, str],
         master_wallet: str | None,
     ) -> Matrix:
-        """Builds the matrix from the lists of a client."""
+        """Returns the matrix from the lists of a client.
+
+        Args:
+            groups: Each group with its contents.
+            keys: The usage keys.
+            cids: Raw CIDs, with their hashes as dictionary keys.
+            master_wallet: Wallet whose private key is the account key. None for an account without a master wallet.
+        """
         held = list(groups)
         known = list(keys)
         return cls(
@@ -130,7 +137,13 @@ class Matrix(Checked):
         )
 
     def has(self, kind: Kind, which: str, group: int) -> bool:
-        """Returns whether the cell itself is set. The method ignores wildcards in other cells."""
+        """Returns whether the cell itself is set. The method ignores wildcards in other cells.
+
+        Args:
+            kind: Kind of the row, as in `Change`.
+            which: Hashed CID, address or key hash of the row, or `EVERY`.
+            group: Id of the group, or `EVERY_GROUP`.
+        """
         match kind:
             case "action":
                 return which in self.actions.get(group, frozenset())

@@ -1,10 +1,10 @@
-"""Recorded requests and responses of the live service.
+"""Requests to a service and its expected responses.
 
 Each file of the folder `recordings` is one conversation: requests in order, each with its response. `compare` replays a
-conversation against any service, and compares the status, the fields, and the form of each value. The original files
-are based on observations of the live service. `record` writes files with the current responses of a service. The files
-never contain secrets. The files refer to keys by name, and contain a mask for each value in a response that looks like
-a secret.
+conversation against any service, and compares the status, the fields, and the format of each value. The files in this
+package were written from docs/service, and were not recorded on a live service. `record` writes files with the current
+responses of a service. The files never contain secrets. The files refer to keys by name, and contain a mask for each
+value in a response that looks like a secret.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Difference:
 
 
 def load(folder: Path = FOLDER) -> list[Conversation]:
-    """Reads the conversations of a folder. Conversations without requirements come first.
+    """Returns the conversations of a folder. Conversations without requirements come first.
 
     Raises:
         ValueError: A file is not a recorded conversation.
@@ -264,7 +264,7 @@ class _Created:
                 problem = error.message
             if problem:
                 shown = MASK if member == "usage_api_key" else value
-                _LOG.warning("%s of %s %s failed: %s", path, member, shown, problem)
+                _LOG.warning("an object of the recording was not deleted: %s, %s %s: %s", path, member, shown, problem)
 
 
 # --- requests -------------------------------------------------------------------------------------------------------

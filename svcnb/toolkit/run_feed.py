@@ -44,8 +44,11 @@ class SeenRun(Model):
     """Start in Unix seconds, by the clock of the machine that recorded the run."""
 
     action: str = ""
+    """Name of the action. Empty if unknown."""
     cid: str = ""
+    """CID of the action. Empty if unknown."""
     key_hash: str = ""
+    """Hash of the key. Empty if unknown."""
     status: str
     """``success``, ``failed`` or ``refused``. For the run of a trigger, also ``queued`` or ``running``."""
 
@@ -56,6 +59,7 @@ class SeenRun(Model):
     """Charged amount in cents, or an estimate if the service did not return the amount."""
 
     error: str = ""
+    """Message of the error. Empty for a run without an error."""
     traced: bool = False
     """Whether a timeline is available."""
 
@@ -70,7 +74,7 @@ class RunFeed(Checked):
 
     Args:
         client: Client of the service. Its control token gives access to the runs of an emulator.
-        history: Local history. None means the history of the client, or no history if recording is disabled.
+        history: Local history. None means the history of the client. If recording is disabled, there is no history.
         triggers: Client of the triggers service. None means that the feed does not read runs of triggers.
     """
 

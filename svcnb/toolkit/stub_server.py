@@ -56,7 +56,8 @@ class Response:
 class StubServer:
     """HTTP server with predefined responses, so that actions with outbound requests run without a network.
 
-    Pass its `host` in the setting ``allow_address`` of the emulator. Otherwise, actions cannot access this machine.
+    Pass the `host` of the server in the emulator's setting ``allow_address``. Otherwise, actions cannot access this
+    machine.
 
     Args:
         answers: Response for each path. The server sends text unchanged, and other values as JSON. If the response

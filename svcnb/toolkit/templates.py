@@ -40,13 +40,18 @@ class Derived(Model):
     """Action derived from a template."""
 
     name: str
+    """Name of the action."""
     cid: str
+    """CID of the action."""
     template: str
     """Name and version of the template, ``name@version``."""
 
     constant_name: str
+    """JavaScript name of the constant."""
     constant: Any
+    """Value of the constant."""
     protocol_version: int
+    """Version of the constant's format."""
 
 
 class _Made(_Strict):
@@ -156,7 +161,7 @@ class Templates(Checked):
         return action
 
     def template(self, key: str) -> Action:
-        """Checks the bytes of a template and returns it.
+        """Checks the bytes of a template, and returns the template as an action.
 
         Args:
             key: ``name@version``.
@@ -177,7 +182,9 @@ class Templates(Checked):
         return action
 
     def derive(self, key: str, constant: Any, *, name: str, description: str = "") -> Action:
-        """Derives an action from a template and records it. The same constant always produces the same action.
+        """Derives an action from a template, and records and returns the action.
+
+        The same constant always produces the same action.
 
         Args:
             key: ``name@version``.
@@ -245,7 +252,7 @@ class Templates(Checked):
         return next((each for each in self.derived() if each.cid == cid), None)
 
     def check(self) -> list[str]:
-        """Checks the bytes of every template, and the CID of every action derived from it.
+        """Checks the bytes of every template, and the CID of every derived action.
 
         Returns:
             One sentence for each problem. The list is empty if the templates and actions have not changed since the

@@ -34,15 +34,18 @@ class TriggerHealth(Model):
     """Health of one trigger."""
 
     trigger: str
+    """Name of the trigger, or its id if the trigger has no name."""
     kind: str
+    """``webhook``, ``schedule`` or ``chain_event``."""
     state: State
-    """``failing``: the success rate is too low. ``late``: the schedule did not fire at the expected time. ``idle``: the
-    trigger did not run in this period. ``disabled``: the trigger does not fire."""
+    """``healthy``: no problem. ``failing``: the success rate is too low. ``late``: the schedule did not fire at the
+    expected time. ``idle``: the trigger did not run in this period. ``disabled``: the trigger does not fire."""
 
     runs: int
     """Number of finished runs."""
 
     failed: int
+    """Number of failed runs."""
     waiting: int
     """Number of unfinished runs."""
 
@@ -56,15 +59,20 @@ class TriggerHealth(Model):
     """Median time from start to end, in seconds."""
 
     p95_s: float | None
+    """95th percentile of the time from start to end, in seconds."""
     last_run: datetime | None
+    """Start of the newest run, in UTC."""
     last_success: datetime | None
+    """Start of the newest successful run, in UTC."""
     last_error: str = ""
+    """Error of the newest failed run."""
     trigger_id: str = ""
+    """Id of the trigger."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"trigger_id"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the columns of a table for display."""
+        """Returns the displayed values, with the column names as keys."""
         return {
             "trigger": self.trigger,
             "kind": self.kind,
@@ -122,7 +130,7 @@ def health(
 def judge(
     trigger: Trigger, recent: Sequence[TriggerRun], all_read: Sequence[TriggerRun], now: datetime, wanted: float
 ) -> TriggerHealth:
-    """Determines the health of one trigger.
+    """Determines and returns the health of one trigger.
 
     Args:
         trigger: The trigger.

@@ -111,7 +111,7 @@ def deno() -> Path:
         ``$SVC_DENO`` if it is set, otherwise the binary of the ``deno`` wheel, otherwise ``deno`` on the PATH.
 
     Raises:
-        ToolMissing: Deno is not installed. The hint names the extra that installs it.
+        ToolMissing: Deno is not installed. The hint names the extra that installs Deno.
     """
     if chosen := os.environ.get("SVC_DENO"):
         return _existing(
@@ -160,7 +160,7 @@ def anvil_path() -> Path:
 
 
 def solc_fetched() -> bool:
-    """Returns whether the Solidity compiler is in Deno's cache. Only a rebuild of the contract needs it."""
+    """Returns whether the Solidity compiler is in Deno's cache. Only a rebuild of the contract needs the compiler."""
     return any(deno_folder().glob(f"npm/*/solc/{SOLC_VERSION}/package.json"))
 
 

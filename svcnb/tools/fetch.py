@@ -2,9 +2,9 @@
 
 Deno downloads archives from npm, and compares the hash of each archive with a lock file in this folder. Deno downloads
 everything that a lock file lists, so each tool has its own lock file. If `ANVIL_SHA256` contains the hash of the chain
-node's unpacked binary, this module also compares that hash. Otherwise, it downloads the archive again, because Deno
-does not check the files in its cache. Platforms without a lock file are not supported. Two processes can download at
-the same time, because an atomic rename moves the complete binary to its final path.
+node's unpacked binary, this module also compares that hash. Otherwise, this module downloads the archive again, because
+Deno does not check the files in its cache. Platforms without a lock file are not supported. Two processes can download
+at the same time, because an atomic rename moves the complete binary to its final path.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Downloads the Solidity compiler into Deno's cache unless it exists. Only a rebuild of the contract needs it.
+    """Downloads the Solidity compiler, which only a rebuild of the contract needs, into Deno's cache unless it exists.
 
     Args:
         report: Function that receives one line for each step.

@@ -15,7 +15,7 @@ from svcnb.protocol.limits import MAX_WORKSHOP_CONNECTIONS, MAX_WORKSHOP_HEAD_BY
 
 _LINGER_S: Final = 5.0
 _FULL: Final = (
-    b'{"error":"refused","message":"Too many connections are open: the server accepts at most %d connections.",'
+    b'{"error":"refused","message":"too many connections are open: the server accepts at most %d connections",'
     b'"fix":"Try again in a few seconds."}' % MAX_WORKSHOP_CONNECTIONS
 )
 _REFUSAL: Final = (
@@ -49,7 +49,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._arrives_within(_LINGER_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancels the time limit."""
+        """Cancels the time limit of the current request."""
         self._arrived()
         super().connection_lost(exc)
 

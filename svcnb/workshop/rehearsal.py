@@ -44,7 +44,7 @@ class Rehearsal(BaseModel):
         learners: Number of learners.
         lessons: Numbers of the lessons.
         pause_s: Seconds between two cells of a learner.
-        took_s: Time from the start of the first cell to the end of the last one, in seconds.
+        took_s: Time from the start of the first cell to the end of the last cell, in seconds.
         cells: Number of executed cells.
         median_s: Median duration of a cell, in seconds.
         p95_s: 95th percentile of the duration of a cell, in seconds.

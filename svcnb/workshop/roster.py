@@ -196,7 +196,7 @@ class Roster:
             return found[0]
         if found:
             raise UnknownLearner(
-                f"{len(found)} learners have the name {name[:80]!r}",
+                f"the name is ambiguous: {len(found)} learners have the name {name[:80]!r}",
                 hint=f"Use one of the identifiers {', '.join(each.name for each in found)}.",
             )
         raise UnknownLearner(

@@ -139,7 +139,7 @@ class WorkshopServer:
         return f"{self.url}/board?token={self.board_token}"
 
     def close(self) -> None:
-        """Stops the server, and cancels the starts of lessons that wait. Running emulators are not affected."""
+        """Stops the server, and cancels the starts of lessons that wait. Running emulators continue."""
         self._server.should_exit = True
         self._thread.join(START_TIMEOUT_S)
         self._starts.shutdown(wait=False, cancel_futures=True)
@@ -207,7 +207,7 @@ class WorkshopServer:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
-            message = f"The lessons {reprlib.repr(first['input'])} are invalid: {first['msg']}."
+            message = f"the lessons {reprlib.repr(first['input'])} are invalid: {first['msg']}"
             raise _Refused(UNPROCESSABLE, message, 'Send a list of lesson numbers: {"lessons": [1, 2]}.') from None
 
     async def _teach(self, request: Request) -> Response:
@@ -218,7 +218,7 @@ class WorkshopServer:
             order = Order.model_validate_json(await _body(request) or b"{}")
             return JSONResponse(await run_in_threadpool(self._do, name, verb, order))
         except ValidationError as error:
-            message = f"The request is invalid: {_problem(error)}."
+            message = f"the request is invalid: {_problem(error)}"
             raise _Refused(UNPROCESSABLE, message, 'Send {} or an object, for example {"label": "start"}.') from None
         except InvalidArgument as error:
             raise _Refused(NOT_FOUND, error.message, error.hint) from None
@@ -245,7 +245,7 @@ class WorkshopServer:
         except SvcnbError as error:
             raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
         except ValueError as error:
-            raise _Refused(UNPROCESSABLE, f"The body is not valid JSON: {error}.", "Send a JSON object.") from None
+            raise _Refused(UNPROCESSABLE, f"the body is not valid JSON: {error}", "Send a JSON object.") from None
 
     def _inject(self, method: str, order: Any) -> int:
         running = self._room.running()
@@ -258,7 +258,7 @@ class WorkshopServer:
         if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
                 UNAUTHORIZED,
-                "The token of the instructor is missing or invalid.",
+                "the token of the instructor is missing or invalid",
                 "Send Authorization: Bearer <server.instructor_token>.",
             )
 
@@ -267,7 +267,7 @@ class WorkshopServer:
         if not (_is(given, self.board_token) | _is(_bearer(request), self.instructor_token)):
             raise _Refused(
                 UNAUTHORIZED,
-                "The token of the board is missing or invalid.",
+                "the token of the board is missing or invalid",
                 "Open the address in the file board.url of the workshop.",
             )
 
@@ -283,7 +283,7 @@ class WorkshopServer:
         if self._asked[learner.name] >= MAX_LEARNER_REQUESTS:
             raise _Refused(
                 TOO_MANY,
-                f"{MAX_LEARNER_REQUESTS} of your requests are unfinished, and no more are allowed.",
+                f"{MAX_LEARNER_REQUESTS} of your requests are unfinished, and no more are allowed",
                 "Wait for the responses to these requests.",
             )
         self._asked[learner.name] += 1
@@ -306,7 +306,7 @@ class WorkshopServer:
             async with self._turn(learner):
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
-            message = f"The result of the exercise is invalid: {_problem(error)}."
+            message = f"the result of the exercise is invalid: {_problem(error)}"
             raise _Refused(UNPROCESSABLE, message, "Send the fields exercise and right.") from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
@@ -334,7 +334,7 @@ class WorkshopServer:
                 # Starts run in separate threads, so that the board and the results do not wait for them.
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
-            message = f"The lesson cannot start with this request: {_problem(error)}."
+            message = f"the lesson cannot start with this request: {_problem(error)}"
             raise _Refused(UNPROCESSABLE, message, "Send the fields settings and notebook.") from None
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
@@ -360,7 +360,7 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 
 
 async def _fail(_request: Request, _error: Exception) -> Response:
-    answer = {"error": "failed", "message": "The workshop server failed.", "fix": "Contact your instructor."}
+    answer = {"error": "failed", "message": "the workshop server failed", "fix": "Contact your instructor."}
     return JSONResponse(answer, status_code=500)
 
 
@@ -392,8 +392,8 @@ async def _body(request: Request) -> bytes:
             raw += chunk
             if len(raw) > MAX_WORKSHOP_BODY_BYTES:
                 raise _Refused(
-                    TOO_LARGE, "The request body is too large.", f"Send at most {MAX_WORKSHOP_BODY_BYTES} bytes."
+                    TOO_LARGE, "the request body is too large", f"Send at most {MAX_WORKSHOP_BODY_BYTES} bytes."
                 )
     except ClientDisconnect:  # without a traceback in the instructor's terminal, because no client reads the response
-        raise _Refused(BAD_REQUEST, "The request did not arrive completely.", "Send the request again.") from None
+        raise _Refused(BAD_REQUEST, "the request did not arrive completely", "Send the request again.") from None
     return raw

@@ -52,7 +52,7 @@ class Workshop(Checked):
         learners: Display names or e-mail addresses of the learners. Call `add` for more learners.
         credit_cents: Credit of each new account in a learner's own emulator, in cents.
         folder: Folder for the roster and the states of the emulators, so that a later process can continue with the
-            same learners. None means a temporary folder. Only its owner can read its files.
+            same learners. None means a temporary folder. Only the user who runs the workshop can read the files.
         idle_stop_s: Time without a request after which an emulator stops, in seconds. The next request
             restarts the emulator.
         hosts_emulators: Whether the emulators run on this machine. Otherwise, each learner's machine runs its own

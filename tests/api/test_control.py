@@ -70,7 +70,7 @@ def test_a_snapshot_restores_the_database_and_the_chain_together(own):
     assert own.post("/_emulator/snapshots/lesson%201/restore").status_code == 404
 
 
-def test_a_seeded_emulator_draws_the_same_again_after_a_snapshot_was_restored(local):
+def test_a_seeded_emulator_repeats_its_random_bytes_after_a_restore(local):
     wire = local(seed="random numbers are part of a snapshot")
     wire.control("/snapshots/start")
     first = wire.account().wallet
@@ -127,7 +127,7 @@ def test_the_faucet_gives_eth(own):
     assert int(own.post("/rpc", body=asked).json()["result"], 16) == 10**18
 
 
-def test_the_gateway_speaks_json_rpc(own):
+def test_the_gateway_supports_json_rpc(own):
     chain_id = own.get("get_node_chain_config").json()["chain_id"]
     asked = {"jsonrpc": "2.0", "id": "a", "method": "eth_chainId", "params": []}
     assert own.post("/rpc", body=asked).json() == {"jsonrpc": "2.0", "id": "a", "result": hex(chain_id)}

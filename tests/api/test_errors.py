@@ -116,7 +116,7 @@ def test_a_mismatch_is_described_in_json_terms(account, path, body, said):
     """The reader can be a JavaScript developer, so the message contains no Python terms such as dict or union."""
     answer = account.post(path, body)
     assert answer.status_code == 422
-    assert answer.json()["message"] == f"The body does not match the schema: {said}."
+    assert answer.json()["message"] == f"the body does not match the schema: {said}"
 
 
 def test_unknown_members_are_ignored(account):
@@ -139,10 +139,10 @@ def test_a_body_with_an_invalid_json_number_is_400(account):
     [
         (
             f"[{'1,' * MAX_JSON_VALUES}1]",
-            f"it contains more than {MAX_JSON_VALUES:,} values, the maximum",
+            f"the body contains more than {MAX_JSON_VALUES:,} values, the maximum",
             "fewer values",
         ),
-        ("[" * 300 + "]" * 300, f"it has more than {MAX_JSON_DEPTH} levels of nesting, the maximum", "flatter"),
+        ("[" * 300 + "]" * 300, f"the body has more than {MAX_JSON_DEPTH} levels of nesting, the maximum", "flatter"),
         ("1e999", "a number is larger than 1.8e308", "smaller number"),
     ],
     ids=["values", "depth", "number"],
@@ -152,7 +152,7 @@ def test_the_error_for_a_large_json_body_names_the_limit(account, params, said, 
     answer = account.wire.call("POST", "svc_action", account.key, content=body)
     error = answer.json()
     assert (answer.status_code, error["error"]) == (400, "bad_request")
-    assert error["message"].startswith(f"The JSON body exceeds a limit: {said}")
+    assert error["message"].startswith(f"the JSON body exceeds a limit: {said}")
     assert fix in error["fix"]
 
 

@@ -315,6 +315,6 @@ def test_the_three_401_errors_have_different_messages(wire):
     unknown = wire.post("add_group", "who").json()["message"]
     hashed = wire.post("add_group", "0x" + "ab" * 32).json()["message"]
     assert len({none, unknown, hashed}) == 3
-    assert "No API key" in none
+    assert "no API key" in none
     assert "does not resolve" in unknown
     assert "hash" in hashed

@@ -167,7 +167,7 @@ def test_an_account_needs_no_email(wire):
     assert len(base64.b64decode(made["api_key"], validate=True)) == 32
 
 
-def test_what_is_optional_may_be_null(wire):
+def test_optional_members_can_be_null(wire):
     """Checks that the optional fields account_description and email can be null.
 
     Source: docs/service/resources.md#account.

@@ -118,7 +118,7 @@ def test_a_value_of_another_type_is_422_and_the_message_contains_the_value(accou
     for path, body in bodies.items():
         answer = account.post(path, body)
         assert answer.status_code == 422
-        assert answer.json()["message"].endswith(f", got {shown}.")
+        assert answer.json()["message"].endswith(f", got {shown}")
 
 
 @pytest.mark.parametrize("form", [lambda h: h, lambda h: str(int(h, 16)), lambda h: h.upper().replace("X", "x")])

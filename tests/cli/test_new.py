@@ -23,5 +23,5 @@ def test_an_incomplete_call_is_an_error_and_creates_nothing(svcnb, tmp_path: Pat
     assert svcnb("new", "price-oracle").returncode == ExitCode.USAGE
     unknown = svcnb("new", "price-orcale", str(tmp_path / "project"))
     assert unknown.returncode != ExitCode.OK
-    assert "Did you mean price-oracle?" in unknown.stderr
+    assert "Use the recipe price-oracle." in unknown.stderr
     assert not (tmp_path / "project").exists()

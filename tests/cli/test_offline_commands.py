@@ -121,7 +121,7 @@ def test_doctor_finds_a_missing_tool_and_explains_how_to_install_it(svcnb, tmp_p
 def test_doctor_reports_a_service_that_does_not_respond(svcnb) -> None:
     done = svcnb("doctor", SVC_BASE_URL="http://127.0.0.1:9")
     assert done.returncode == ExitCode.UNREACHABLE
-    assert "MISS  service" in done.stdout
+    assert "FAIL  service" in done.stdout
 
 
 def test_doctor_checks_the_service_of_the_option_the_profile_and_the_file(svcnb, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from svcnb.client.request import build, failure
 from svcnb.client.resources.reading import nothing
 
 INTENT = {"payment_intent_id": "pi_1", "client_secret": "pi_1_secret_abc"}
-UNPAID = "This payment has not been paid yet"
+UNPAID = "this payment has not been paid yet"
 
 
 class Service:
@@ -71,7 +71,7 @@ def test_a_declined_card_does_not_raise_out_of_credit(scripted) -> None:
 
 
 def test_wait_returns_when_the_payment_is_credited(scripted) -> None:
-    service = Service([UNPAID, "This payment is still processing"], local=200)
+    service = Service([UNPAID, "this payment is still processing"], local=200)
     assert scripted(service).billing.top_up(500).status == "credited"
     assert service.paths.count("/billing/confirm_payment") == 3
 
@@ -87,9 +87,12 @@ def test_a_payment_that_the_return_page_credited_counts_as_credited(scripted) ->
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("The transfer was reverted. Pay again, or create another payment.", errors.PaymentFailed),
-        ("This payment was canceled. Create another payment.", errors.PaymentFailed),
-        ("This payment belongs to another account.", errors.BadRequest),
+        (
+            "the payment failed: the transaction was reverted; pay again, or create another payment",
+            errors.PaymentFailed,
+        ),
+        ("this payment was canceled: create another payment", errors.PaymentFailed),
+        ("this payment belongs to another account", errors.BadRequest),
     ],
 )
 def test_wait_ends_when_a_payment_can_no_longer_succeed(scripted, text: str, kind) -> None:

@@ -22,7 +22,7 @@ def test_a_secret_is_masked_in_every_display() -> None:
     assert all(MASK in text and MARK not in text for text in shown)
 
 
-def test_only_reveal_tells_the_text() -> None:
+def test_only_reveal_returns_the_text() -> None:
     assert Secret(MARK).reveal() == MARK
 
 
@@ -50,7 +50,7 @@ def test_a_secret_cannot_be_changed() -> None:
         Secret(MARK)._value = "other"
 
 
-def test_a_secret_is_a_text() -> None:
+def test_a_secret_must_be_a_string() -> None:
     with pytest.raises(TypeError, match="int"):
         Secret(5)  # type: ignore[arg-type]
 

@@ -28,7 +28,7 @@ def svc(emulator):
     return emulator.client(api_key=key)
 
 
-def test_a_run_tells_what_it_did_and_when(svc) -> None:
+def test_a_trace_contains_the_operations_of_a_run_and_their_times(svc) -> None:
     run = svc.run(BUSY, text="x")
     trace = run.trace()
     assert [event.label for event in trace] == EVENTS
@@ -41,7 +41,7 @@ def test_a_run_tells_what_it_did_and_when(svc) -> None:
     assert answered.took_ms == pytest.approx(answered.at_ms - begun.at_ms, abs=1)
 
 
-def test_traces_of_equal_runs_read_alike_and_hold_no_secret(svc) -> None:
+def test_traces_of_equal_runs_have_the_same_text_and_contain_no_secret(svc) -> None:
     one, other = (svc.run(BUSY, text="x").trace() for _ in range(2))
     assert repr(one) == repr(other) == f"Trace('fast', {', '.join(EVENTS)})"
     private = svc.run("const main = () => Svc.Actions.getSvcActionPrivateKey()")
@@ -49,7 +49,7 @@ def test_traces_of_equal_runs_read_alike_and_hold_no_secret(svc) -> None:
     assert private.response not in private.trace()._repr_html_()
 
 
-def test_a_notebook_shows_a_bar_for_what_was_waited_for(svc) -> None:
+def test_a_notebook_shows_a_bar_for_each_wait(svc) -> None:
     html = svc.run(BUSY, text="<b>").trace()._repr_html_()
     assert html.count("<tr") == len(EVENTS) + 1
     assert "fetch GET 127.0.0.1 refused" in html
@@ -64,16 +64,16 @@ def test_failed_runs_have_a_trace_by_their_error(svc) -> None:
     assert svc.trace(caught.value.request_id) == trace
 
 
-async def test_an_asynchronous_client_reads_the_same(svc, emulator) -> None:
+async def test_an_asynchronous_client_reads_the_same_trace(svc, emulator) -> None:
     async with emulator.async_client(api_key=svc.config.api_key) as twin:
         run = await twin.run(BUSY, text="x")
         assert repr(await twin.trace(run)) == repr(svc.trace(run))
-        with pytest.raises(errors.InvalidArgument, match=r"no synchronous client") as caught:
+        with pytest.raises(errors.InvalidArgument, match=r"needs a run of a synchronous client") as caught:
             run.trace()
     assert "svc.trace(run)" in caught.value.hint
 
 
-def test_a_stored_run_keeps_its_values_and_lets_its_client_go(svc) -> None:
+def test_a_stored_run_keeps_its_values_but_not_its_client(svc) -> None:
     run = svc.run(BUSY, text="x")
     again = pickle.loads(pickle.dumps(run))  # noqa: S301 - our own bytes
     assert again == run
@@ -82,7 +82,7 @@ def test_a_stored_run_keeps_its_values_and_lets_its_client_go(svc) -> None:
     assert svc.trace(again) == run.trace()
 
 
-def test_a_refused_run_has_none(svc) -> None:
+def test_a_refused_run_has_no_trace(svc) -> None:
     key = svc.usage_keys.create("nothing").usage_api_key
     with pytest.raises(errors.Forbidden) as caught:
         svc.with_key(key).run(BUSY)
@@ -101,7 +101,7 @@ def test_a_refused_run_has_none(svc) -> None:
         ),
     ],
 )
-def test_a_service_that_is_no_emulator_has_none(scripted, answer) -> None:
+def test_a_service_that_is_not_an_emulator_has_no_traces(scripted, answer) -> None:
     with pytest.raises(errors.TraceUnavailable, match="r-77"):
         scripted(lambda _: answer).trace("r-77")
 

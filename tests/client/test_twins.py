@@ -69,7 +69,7 @@ def public(kind: type) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("sync", "twin"), TWINS, ids=lambda kind: kind.__name__)
-def test_twins_have_the_same_methods_with_the_same_arguments(sync, twin) -> None:
+def test_both_clients_have_the_same_methods_with_the_same_arguments(sync, twin) -> None:
     ours, theirs = public(sync), public(twin)
     assert set(ours) - ONE_WAY == set(theirs)
     for name, method in ours.items():
@@ -80,7 +80,7 @@ def test_twins_have_the_same_methods_with_the_same_arguments(sync, twin) -> None
 
 
 @pytest.mark.parametrize(("sync", "twin"), TWINS[HOLDERS:], ids=lambda kind: kind.__name__)
-def test_twins_return_the_same_and_say_the_same(sync, twin) -> None:
+def test_both_clients_return_the_same_types_and_have_the_same_docstrings(sync, twin) -> None:
     for name, method in public(sync).items():
         other = getattr(twin, name)
         assert inspect.getdoc(other) == inspect.getdoc(method)
@@ -91,7 +91,7 @@ def test_twins_return_the_same_and_say_the_same(sync, twin) -> None:
         assert theirs.removeprefix("Async") == ours, name
 
 
-async def test_twins_send_the_same_bytes(scripted, async_scripted) -> None:
+async def test_both_clients_send_the_same_bytes(scripted, async_scripted) -> None:
     seen: list[tuple[str, str, bytes]] = []
 
     def answer(request: httpx.Request) -> httpx.Response:

@@ -93,19 +93,19 @@ def functions_of(module: str) -> list[Callable[..., Any]]:
     ]
 
 
-def test_public_functions_raise_our_errors_alone() -> None:
+def test_public_functions_raise_only_errors_of_this_package() -> None:
     functions = (svcnb.cid, svcnb.hashed_cid, svcnb.parse_cid, svcnb.practice_key, svcnb.recover, svcnb.verify)
     assert surprises(iter(functions)) == []
 
 
-def test_constructors_raise_our_errors_alone() -> None:
+def test_constructors_raise_only_errors_of_this_package() -> None:
     kinds = (svcnb.Action, svcnb.LocalSigner, svcnb.Secret, svcnb.Vocabulary, svcnb.Client, svcnb.AsyncClient)
     assert surprises(iter((*kinds, svcnb.TriggersClient, svcnb.ContractWallet))) == []
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Action.stamp_in is deprecated:DeprecationWarning")
-def test_methods_of_values_and_signers_raise_our_errors_alone(tmp_path, monkeypatch) -> None:
+def test_methods_of_values_and_signers_raise_only_errors_of_this_package(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     signer = svcnb.LocalSigner.from_key("0x" + "11" * 32)
     action = svcnb.Action("async function main() { return 1; }")
@@ -118,7 +118,7 @@ def test_methods_of_values_and_signers_raise_our_errors_alone(tmp_path, monkeypa
 @pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.filterwarnings("ignore")
-def test_methods_of_clients_and_emulators_raise_our_errors_alone(start_emulator) -> None:
+def test_methods_of_clients_and_emulators_raise_only_errors_of_this_package(start_emulator) -> None:
     emulator = start_emulator(starter_credits=100_000)
     anyone = emulator.client()
     svc = anyone.with_key(anyone.accounts.create("wrong values").api_key)
@@ -134,7 +134,7 @@ def test_methods_of_clients_and_emulators_raise_our_errors_alone(start_emulator)
 @pytest.mark.engine
 @pytest.mark.chain
 @pytest.mark.filterwarnings("ignore")
-def test_methods_of_chain_secured_accounts_raise_our_errors_alone(start_emulator) -> None:
+def test_methods_of_chain_secured_accounts_raise_only_errors_of_this_package(start_emulator) -> None:
     emulator = start_emulator(starter_credits=100_000)
     svc = emulator.client()
     owner = svcnb.LocalSigner.random()
@@ -147,7 +147,7 @@ def test_methods_of_chain_secured_accounts_raise_our_errors_alone(start_emulator
 @pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.filterwarnings("ignore")
-def test_methods_of_asynchronous_clients_raise_our_errors_alone(start_emulator) -> None:
+def test_methods_of_asynchronous_clients_raise_only_errors_of_this_package(start_emulator) -> None:
     emulator = start_emulator(starter_credits=100_000)
     anyone = emulator.client()
     key = anyone.accounts.create("wrong values").api_key
@@ -163,7 +163,7 @@ def test_methods_of_asynchronous_clients_raise_our_errors_alone(start_emulator) 
 @pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.filterwarnings("ignore")
-def test_batches_raise_our_errors_alone(emulator) -> None:
+def test_batches_raise_only_errors_of_this_package(emulator) -> None:
     anyone = emulator.client()
     svc = anyone.with_key(anyone.accounts.create("wrong values").api_key)
     assert surprises(public_methods(svc.map("const main = () => 1", [{}]))) == []
@@ -181,14 +181,14 @@ def test_batches_raise_our_errors_alone(emulator) -> None:
         "svcnb.toolkit.trigger_health", "svcnb.workshop",
     ],
 )  # fmt: skip
-def test_functions_of_the_other_packages_raise_our_errors_alone(module: str, tmp_path, monkeypatch) -> None:
+def test_functions_of_subpackages_raise_only_errors_of_this_package(module: str, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert surprises(functions_of(module)) == []
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_methods_of_the_toolkit_raise_our_errors_alone(tmp_path, monkeypatch) -> None:
+def test_methods_of_the_toolkit_raise_only_errors_of_this_package(tmp_path, monkeypatch) -> None:
     from svcnb.toolkit.history import History
     from svcnb.toolkit.permissions import Matrix
     from svcnb.toolkit.templates import Templates
@@ -202,7 +202,7 @@ def test_methods_of_the_toolkit_raise_our_errors_alone(tmp_path, monkeypatch) ->
 @pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.filterwarnings("ignore")
-def test_panels_raise_our_errors_alone(emulator) -> None:
+def test_panels_raise_only_errors_of_this_package(emulator) -> None:
     from svcnb import panels
 
     anyone = emulator.client()

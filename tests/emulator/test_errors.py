@@ -14,7 +14,7 @@ from svcnb.emulator.errors import as_sentence
         ("The clock is frozen.", "The clock is frozen."),
         ("the file is damaged: restore it. Then start again", "The file is damaged: restore it. Then start again."),
         ("'allow' is unknown: use ALLOW", "'allow' is unknown: use ALLOW."),
-        ("eIP-712", "EIP-712."),
+        ("eth_call is not allowed here", "eth_call is not allowed here."),
     ],
 )
 def test_a_message_becomes_a_sentence_and_keeps_its_other_letters(message: str, sentence: str) -> None:

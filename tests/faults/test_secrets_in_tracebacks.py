@@ -223,13 +223,13 @@ def test_no_frame_of_a_wallets_failure_shows_its_key(emulator) -> None:
     assert_hidden(seen[0], WALLET.removeprefix("0x"))
 
 
-def test_no_frame_of_a_wallet_key_that_is_none_shows_it() -> None:
+def test_no_frame_of_a_call_with_an_invalid_wallet_key_shows_the_key() -> None:
     with failing(svcnb.SvcnbError) as seen:
         svcnb.LocalSigner.from_key(svcnb.Secret(WALLET + "00"))
     assert_hidden(seen[0], WALLET.removeprefix("0x"))
 
 
-def test_no_frame_of_a_trigger_that_is_refused_shows_key_or_token(emulator) -> None:
+def test_no_frame_of_a_rejected_trigger_shows_key_or_token(emulator) -> None:
     account = emulator.client().accounts.create("marked")
     with emulator.triggers() as triggers:
         token = triggers.token.reveal()

@@ -27,7 +27,7 @@ def from_the_start(own: Emulator) -> None:
     own.reset()
 
 
-def test_reset_forgets_accounts(own: Emulator) -> None:
+def test_reset_deletes_accounts(own: Emulator) -> None:
     account = own.client().accounts.create("gone")
     keyed = own.client(api_key=account.api_key)
     assert keyed.accounts.exists()
@@ -103,7 +103,7 @@ def test_a_fault_lasts_until_it_is_cleared(own: Emulator) -> None:
     svc.accounts.create("accepted")
 
 
-def test_credit_is_given_without_a_payment(own: Emulator) -> None:
+def test_credit_is_added_without_a_payment(own: Emulator) -> None:
     account = own.client().accounts.create("rich")
     own.credit(account.wallet_address, 250)
     assert own.client(api_key=account.api_key).billing.balance().available_cents == 350

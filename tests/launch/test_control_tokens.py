@@ -164,7 +164,9 @@ def test_of_two_emulators_with_the_same_port_the_address_chooses() -> None:
         other.communicate("\n")
 
 
-def test_a_folder_that_cannot_be_written_stops_no_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unwritable_folder_does_not_prevent_the_start_of_an_emulator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "file"))
     assert control_tokens.save("http://127.0.0.1:8123", "a token") is None

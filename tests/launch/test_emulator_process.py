@@ -56,7 +56,7 @@ def test_the_ready_line_names_every_address(emulator: launch.Emulator) -> None:
     assert emulator.chain_id == 31337
 
 
-def test_it_and_all_it_started_end_with_the_block() -> None:
+def test_the_emulator_and_its_processes_stop_at_the_end_of_the_block() -> None:
     with svcnb.Emulator() as running:
         group = running.pid
     assert group_is_empty(group)
@@ -122,7 +122,7 @@ def test_a_port_in_use_is_reported() -> None:
 
 
 def test_an_unknown_setting_is_refused_by_name() -> None:
-    with pytest.raises(launch.SettingRefused, match="did you mean 'starter_credits'") as caught:
+    with pytest.raises(launch.SettingRefused, match="use 'starter_credits'") as caught:
         svcnb.Emulator(starter_credit=5)  # type: ignore[call-arg]  # on purpose
     assert str(caught.value).count("Next step: ") == 1
 
@@ -188,7 +188,7 @@ def test_its_output_is_stored(start_emulator: Callable[..., launch.Emulator]) ->
     assert "Anyone who has the seed can compute the keys" in start_emulator(seed="demo").log
 
 
-def test_settings_reach_it_without_standing_in_its_command_line(
+def test_settings_are_not_visible_in_the_command_line(
     start_emulator: Callable[..., launch.Emulator],
 ) -> None:
     running = start_emulator(control_token="a-marked-token")

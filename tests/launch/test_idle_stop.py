@@ -85,7 +85,7 @@ def test_after_a_crash_the_time_continues_and_no_key_is_repeated(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_kept_time_belongs_to_its_setting(tmp_path: Path) -> None:
+def test_a_stored_time_is_ignored_after_a_change_of_the_setting(tmp_path: Path) -> None:
     with Emulator(state=tmp_path, clock=f"frozen@{START_S}", action_spares=1, idle_stop_s=600) as first:
         first.clock.advance("10m")
     later = START_S + 86_400

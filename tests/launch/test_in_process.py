@@ -63,7 +63,7 @@ async def test_a_client_in_the_same_interpreter_signs_with_an_action(address):
 
 @pytest.mark.engine
 @pytest.mark.slow
-async def test_other_clients_of_the_library_reach_it_too(address, monkeypatch):
+async def test_other_clients_of_the_http_library_reach_the_emulator_too(address, monkeypatch):
     for kind, method in (
         (httpx.HTTPTransport, "handle_request"),
         (httpx.AsyncHTTPTransport, "handle_async_request"),
@@ -89,7 +89,7 @@ async def test_the_early_start_of_a_service_leaves_nothing_running():
     assert int(new_address().rpartition(":")[2]) == int(first.rpartition(":")[2]) + 1
 
 
-async def test_an_address_without_an_emulator_answers_nothing():
+async def test_requests_to_an_address_without_an_emulator_fail():
     with pytest.raises(EmulatorNotFound, match="no emulator in this page has the address http://localhost:1"):
         await answer("GET", "http://localhost:1/core/v1/version", {}, b"", PATIENCE_S)
 

@@ -29,7 +29,7 @@ def first_outputs(name: str) -> tuple[object, ...]:
 
 
 @pytest.mark.slow
-def test_a_lesson_gives_the_same_keys_and_time_again() -> None:
+def test_a_lesson_has_the_same_keys_and_time_at_every_start() -> None:
     assert first_outputs("one") == first_outputs("one")
 
 
@@ -56,7 +56,7 @@ def test_a_shared_emulator_is_used_when_the_environment_names_one(
     assert lessons._running == {}
 
 
-def test_the_lab_prefers_the_lessons_own(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lesson_of_the_lab_uses_its_own_emulator(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SVC_BASE_URL", emulator.base_url)
     monkeypatch.setenv("SVC_LESSONS", "own")
     assert lessons.lesson("one").base_url != emulator.base_url

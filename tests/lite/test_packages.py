@@ -193,7 +193,7 @@ def test_the_start_of_the_page_imports_modules_that_exist():
     assert [name for name in own if find_spec(name) is None] == []
 
 
-def test_a_package_brings_what_it_needs():
+def test_a_package_is_listed_with_its_dependencies():
     packages = {
         "pandas": {"file_name": "pandas.whl", "depends": ["numpy", "pytz"]},
         "numpy": {"file_name": "numpy.whl", "depends": []},

@@ -64,7 +64,7 @@ def test_an_action_sees_neither_the_page_nor_its_storage(lab: Any):
 def test_the_page_says_that_it_is_for_practice_until_that_was_read(lab: Any):
     page = lab()
     page.tab.get_by_text("This page is for practice.").wait_for()
-    page.tab.get_by_role("button", name="Understood").click()
+    page.tab.locator("#svcnb-note").get_by_role("button", name="Close").click()
     page.open()
     assert page.tab.get_by_text("This page is for practice.").count() == 0
 

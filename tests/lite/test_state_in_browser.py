@@ -93,7 +93,7 @@ def test_a_second_tab_cannot_use_the_same_state(kept: tuple[Any, str, str], lab:
     page.run("emu.stop()\nfrom svcnb import page_storage\npage_storage.erase()")
 
 
-def test_a_lesson_goes_on_after_a_reload(lab: Callable[[], Any]):
+def test_a_lesson_continues_after_a_reload(lab: Callable[[], Any]):
     begin = "import json, svcnb\nemu = svcnb.lesson('quickstart', resume={resume})\nsvc = emu.client()\n"
     page = lab()
     first = page.run(begin.format(resume="True") + "print(svc.accounts.create('one').api_key.reveal())").strip()

@@ -43,7 +43,7 @@ def test_a_cell_has_the_cid_of_the_file_it_saves(notebook, tmp_path):
     assert notebook.run(f"add.cid == svcnb.Action.from_file({str(file)!r}).cid").value == "True"
 
 
-def test_json_and_dollars_reach_the_magic_as_written(connected):
+def test_json_and_dollar_signs_reach_the_magic_unchanged(connected):
     connected.run("n = 5")
     answer = connected.run("""%%action --run --params '{"n": 41}'\nconst main = (given) => [`${given.n}`, given];""")
     assert answer.value.startswith("Run(response=['41', {'n': 41}], cid='Qm"), answer.trace

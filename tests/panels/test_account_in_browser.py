@@ -105,7 +105,7 @@ def test_waiting_for_a_payment_can_be_cancelled(created):
     panel.get_by_role("button", name="Add credit").click()
     panel.get_by_role("link", name="Open the processor's page").wait_for()
     panel.get_by_role("button", name="Cancel").click()
-    panel.get_by_role("alert").filter(has_text="Stopped.").wait_for()
+    panel.get_by_role("alert").filter(has_text="the operation was stopped").wait_for()
     assert panel.get_by_role("button", name="Add credit").get_attribute("aria-busy") is None
 
 

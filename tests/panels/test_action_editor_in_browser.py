@@ -109,7 +109,7 @@ def test_a_run_can_be_cancelled(notebook):
     nb.tab.keyboard.insert_text("const main = () => new Promise((done) => setTimeout(done, 60_000));")
     panel.get_by_role("button", name="Run", exact=True).click()
     panel.get_by_role("button", name="Cancel").last.click()
-    panel.get_by_role("alert").filter(has_text="Stopped.").wait_for()
+    panel.get_by_role("alert").filter(has_text="the operation was stopped").wait_for()
     assert panel.get_by_role("button", name="Run", exact=True).get_attribute("aria-busy") is None
 
 

@@ -56,22 +56,22 @@ WITH_ACCOUNT = [
     Case("Actions", "Name of the action", "", "Register", "Enter a name"),
     Case("Actions", "Name of the action", LONG, "Register", "name"),
     Case("Actions", "Group", "", "Permit in group", "Create a group first"),
-    Case("Actions", "Name", "", "Create", "Enter a name", "New group"),
-    Case("Actions", "Name", LONG, "Create", "name", "New group"),
+    Case("Actions", "Name", "", "Create", "Enter a name", "Create group"),
+    Case("Actions", "Name", LONG, "Create", "name", "Create group"),
     Case("Actions", "Name of the constant", "not a name", "Derive", "name", "Derive with a constant"),
     Case("Actions", "Constant", "", "Derive", "JSON", "Derive with a constant"),
     Case("Actions", "Constant", "{'n': 1}", "Derive", "JSON", "Derive with a constant"),
     Case("Actions", "Signature", "", "Check the signature", "Paste a signature", "Check a signature"),
     Case("Actions", "Signature", "0x1234", "Check the signature", "signature", "Check a signature"),
-    Case("Permissions", "Name", "", "Create", "Enter a name", "New group"),
-    Case("Triggers", "Name", "", "Create", "Enter a name", "New trigger"),
-    Case("Triggers", "Default parameters", "[1]", "Create", "JSON object", "New trigger"),
-    Case("Triggers", "Schedule", "61 * * * *", "Create", "61", "New trigger"),
-    Case("Triggers", "Contract", "0x12", "Create", "address", "New trigger"),
-    Case("Triggers", "Event", "Transfer(", "Create", "Transfer", "New trigger"),
-    Case("Triggers", "From block", "yesterday", "Create", "block", "New trigger"),
-    Case("Triggers", "Usage key", "not a key", "Create", "contains spaces", "New trigger"),
-    Case("Triggers", "Usage key", "bm90aGluZw==", "Create", "does not resolve", "New trigger"),
+    Case("Permissions", "Name", "", "Create", "Enter a name", "Create group"),
+    Case("Triggers", "Name", "", "Create", "Enter a name", "Create trigger"),
+    Case("Triggers", "Default parameters", "[1]", "Create", "JSON object", "Create trigger"),
+    Case("Triggers", "Schedule", "61 * * * *", "Create", "61", "Create trigger"),
+    Case("Triggers", "Contract", "0x12", "Create", "address", "Create trigger"),
+    Case("Triggers", "Event", "Transfer(", "Create", "Transfer", "Create trigger"),
+    Case("Triggers", "From block", "yesterday", "Create", "block", "Create trigger"),
+    Case("Triggers", "Usage key", "not a key", "Create", "contains spaces", "Create trigger"),
+    Case("Triggers", "Usage key", "bm90aGluZw==", "Create", "does not resolve", "Create trigger"),
     Case("Signing", "Private key", "", "Sign", "Enter a private key"),
     Case("Signing", "Private key", "0x12", "Sign", "private key"),
     Case("Signing", "Issued at", "now", "Sign", "Unix seconds"),
@@ -125,7 +125,9 @@ def attempt(bench: Bench, case: Case) -> str:
         field.fill(case.value)
     before = panel.evaluate(VALUES)
     where = (
-        place.get_by_role("region", name=case.form) if case.button == "Create" and case.form == "New group" else place
+        place.get_by_role("region", name=case.form)
+        if case.button == "Create" and case.form == "Create group"
+        else place
     )
     where.get_by_role("button", name=case.button, exact=True).locator("visible=true").first.click()
     if editor:
@@ -202,7 +204,7 @@ def test_each_field_of_an_open_account_shows_its_error(notebook, emulator):
     triggers.get_by_role("link", name="Open approval page").wait_for()
     emulator.approve_agent(bench.nb.value("bench.panels['Triggers'].triggers.challenge"), "panel")
     triggers.get_by_role("button", name="Continue").click()
-    triggers.get_by_text("New trigger").wait_for()
+    triggers.get_by_text("Create trigger").wait_for()
     bench.tab("Signing").get_by_label("Purpose").wait_for()
     found = {case: wrong for case in WITH_ACCOUNT if (wrong := attempt(bench, case))}
     assert {f"{case.tab}: {case.field} {case.value[:12]!r}": wrong for case, wrong in found.items()} == {}
@@ -264,7 +266,7 @@ def test_a_forbidden_run_shows_a_button_for_permissions(notebook):
     bench.create_account()
     bench.nb.run("group = svc.groups.create('empty'); key = svc.usage_keys.create('k', execute_in_groups=[group])")
     bench.nb.run("bench.session.add_key(key)")
-    leads(bench, "Open Permissions", "Permissions", "New group")
+    leads(bench, "Open Permissions", "Permissions", "Create group")
 
 
 def leads(bench: Bench, button: str, place: str, repair: str) -> None:

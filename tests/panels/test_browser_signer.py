@@ -68,7 +68,7 @@ async def test_the_signer_sends_a_transaction_and_shows_it_decoded(panel, heard)
 
 def test_the_signer_rejects_calls_that_are_not_awaited(panel):
     signer = svcnb.BrowserSigner(panel)
-    with pytest.raises(SigningError, match="requires an asynchronous client") as caught:
+    with pytest.raises(SigningError, match="a synchronous client cannot sign") as caught:
         signer.sign_typed_data({})
     assert "to_async" in caught.value.hint
 

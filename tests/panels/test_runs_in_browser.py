@@ -43,8 +43,8 @@ def test_a_run_appears_automatically(notebook):
 def test_a_paused_panel_does_not_change_until_it_continues(notebook):
     nb = notebook(CELL)
     panel = runs_of(nb)
-    panel.get_by_role("button", name="Live").click()
-    panel.get_by_role("button", name="Paused").wait_for()
+    panel.get_by_role("button", name="Pause updates").click()
+    panel.get_by_role("button", name="Resume updates").wait_for()
     nb.run("svc.run(add, n=1)")
     assert panel.locator("tr[data-run]").count() == 2
     panel.get_by_role("button", name="Refresh").click()

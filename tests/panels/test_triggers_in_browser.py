@@ -35,10 +35,10 @@ def opened(notebook, session_emulator):
 
 
 def make_webhook(panel: Any, name: str = "orders") -> None:
-    panel.get_by_text("New trigger").click()
+    panel.get_by_text("Create trigger").click()
     panel.get_by_label("Name", exact=True).fill(name)
     panel.get_by_label("Action", exact=True).fill(ACTION)
-    panel.get_by_role("button", name="Create").click()
+    panel.get_by_role("button", name="Create", exact=True).click()
     panel.get_by_role("heading", name=f"Runs of {name}").wait_for()
 
 
@@ -99,13 +99,13 @@ def test_a_disabled_trigger_accepts_no_posts(opened):
 
 def test_the_form_appears_together_with_the_list_that_would_move_it(opened):
     _, panel = opened()
-    panel.get_by_text("New trigger").wait_for()
+    panel.get_by_text("Create trigger").wait_for()
     assert panel.get_by_text("No triggers yet.").or_(panel.get_by_role("table")).first.is_visible()
 
 
 def test_a_schedule_shows_its_next_times_and_is_created(opened):
     nb, panel = opened()
-    panel.get_by_text("New trigger").click()
+    panel.get_by_text("Create trigger").click()
     panel.get_by_label("Name", exact=True).fill("at three")
     panel.get_by_label("Schedule: at fixed times").check()
     cron = panel.get_by_label("Schedule", exact=True)
@@ -115,7 +115,7 @@ def test_a_schedule_shows_its_next_times_and_is_created(opened):
     times = panel.get_by_label("Next times").get_by_role("listitem")
     times.first.wait_for()
     assert [text.endswith(" 03:00:00 UTC") for text in times.all_inner_texts()] == [True] * 5
-    panel.get_by_role("button", name="Create").click()
+    panel.get_by_role("button", name="Create", exact=True).click()
     panel.get_by_role("heading", name="Runs of at three").wait_for()
     assert nb.value("[t.config for t in panel.triggers.list() if t.name == 'at three']") == [{"cron": "0 3 * * *"}]
     assert "kind='schedule', config={'cron': '0 3 * * *'}" in nb.value("panel.as_code()")
@@ -123,14 +123,14 @@ def test_a_schedule_shows_its_next_times_and_is_created(opened):
 
 def test_a_chain_event_trigger_explains_its_signature_and_is_created(opened):
     nb, panel = opened()
-    panel.get_by_text("New trigger").click()
+    panel.get_by_text("Create trigger").click()
     panel.get_by_label("Name", exact=True).fill("transfers")
     panel.get_by_label("Chain event: when a contract emits an event").check()
     panel.get_by_label("Contract", exact=True).fill("0x" + "11" * 20)
     panel.get_by_label("Event", exact=True).fill("Transfer(address,address,uint256)")
     # keccak256 of the signature, which is the same in every ERC-20 contract.
     panel.get_by_text("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef").wait_for()
-    panel.get_by_role("button", name="Create").click()
+    panel.get_by_role("button", name="Create", exact=True).click()
     panel.get_by_role("heading", name="Runs of transfers").wait_for()
     kept = nb.value("[dict(t.config) for t in panel.triggers.list() if t.name == 'transfers'][0]")
     assert kept["contract_address"].lower() == "0x" + "11" * 20
@@ -138,12 +138,12 @@ def test_a_chain_event_trigger_explains_its_signature_and_is_created(opened):
 
 def test_a_rejected_trigger_shows_the_reason_and_creates_nothing(opened):
     nb, panel = opened()
-    panel.get_by_text("New trigger").click()
-    panel.get_by_role("button", name="Create").click()
+    panel.get_by_text("Create trigger").click()
+    panel.get_by_role("button", name="Create", exact=True).click()
     panel.get_by_text("Enter a name for the trigger.").wait_for()
     panel.get_by_label("Name", exact=True).fill("x")
     panel.get_by_label("Default parameters").fill("[1]")
-    panel.get_by_role("button", name="Create").click()
+    panel.get_by_role("button", name="Create", exact=True).click()
     panel.get_by_text("not a JSON object").wait_for()
     assert nb.value("len(svc.groups.list())") == 0
 
@@ -160,7 +160,7 @@ def test_the_panel_works_with_only_the_keyboard(opened):
     press("Tab")  # to the button Runs
     press("Tab")  # to the button Delete
     press("Enter")
-    assert panel.get_by_role("button", name="Keep").evaluate("it => it === document.activeElement")
+    assert panel.get_by_role("button", name="Keep the trigger").evaluate("it => it === document.activeElement")
     press("Shift+Tab")
     press("Enter")
     panel.get_by_role("rowheader", name="typed").wait_for(state="detached")

@@ -51,7 +51,7 @@ def _account(bench: Bench) -> Iterator[str]:
     place.get_by_role("link", name="Open the processor's page").wait_for()
     yield "account, payment begun"
     _press(place, "Cancel")
-    place.get_by_role("alert").filter(has_text="Stopped.").wait_for()
+    place.get_by_role("alert").filter(has_text="the operation was stopped").wait_for()
     yield "account, failure"
 
 
@@ -62,11 +62,11 @@ def _actions(bench: Bench) -> Iterator[str]:
     yield "actions, first"
     place.get_by_label("Example").select_option("Sign a message with a wallet")
     _press(place, "Use this example")
-    for label in ("New wallet", "New group", "New usage key"):
+    for label in ("Create wallet", "Create group", "Create usage key"):
         _press(place, label)
         form = place.get_by_role("region", name=label)
         form.wait_for()
-        if label != "New wallet":
+        if label != "Create wallet":
             form.get_by_label("Name").wait_for()
             _press(form, "Create")
             form.locator(".svcnb-field-error").wait_for()
@@ -115,8 +115,8 @@ def _permissions(bench: Bench) -> Iterator[str]:
     place.locator("svg.svcnb-drawing").wait_for()
     yield "permissions, change and explanation"
     _press(place, "Discard")
-    _press(place, "New usage key")
-    yield "permissions, New usage key"
+    _press(place, "Create usage key")
+    yield "permissions, Create usage key"
     _press(place, "Cancel")
 
 
@@ -139,7 +139,7 @@ def _triggers(bench: Bench, emulator: Any) -> Iterator[str]:
     emulator.approve_agent(bench.nb.value("bench.panels['Triggers'].triggers.challenge"), "panel")
     _press(place, "Continue")
     place.get_by_text("Authorised by").wait_for()
-    place.get_by_text("New trigger").click()
+    place.get_by_text("Create trigger").click()
     place.get_by_label("Schedule: at fixed times").check()
     place.get_by_label("Schedule", exact=True).fill("0 9 * * MON")
     place.get_by_role("list", name="Next times").wait_for()
@@ -161,7 +161,7 @@ def _triggers(bench: Bench, emulator: Any) -> Iterator[str]:
     place.get_by_role("group", name="One run").wait_for()
     place.get_by_role("button", name="Delete orders").click()
     yield "triggers, a webhook with a run, delete asked"
-    _press(place, "Keep")
+    _press(place, "Keep the trigger")
 
 
 def _signing(bench: Bench) -> Iterator[str]:
@@ -201,8 +201,8 @@ def _on_chain(bench: Bench, emulator: Any) -> Iterator[str]:
     yield "account, on chain, transfer asked"
     _press(place, "Cancel")
     permissions = bench.tab("Permissions")
-    _press(permissions, "New group")
-    permissions.get_by_role("region", name="New group").get_by_label("Name").fill("signers")
-    permissions.get_by_role("region", name="New group").get_by_role("button", name="Create").click()
+    _press(permissions, "Create group")
+    permissions.get_by_role("region", name="Create group").get_by_label("Name").fill("signers")
+    permissions.get_by_role("region", name="Create group").get_by_role("button", name="Create", exact=True).click()
     bench.settle(permissions.get_by_role("columnheader", name="1 signers"))
     yield "permissions, on chain"

@@ -69,7 +69,7 @@ def test_invalid_sources_are_rejected_when_the_action_is_created() -> None:
         Action(b"function main() {}")  # type: ignore[arg-type]
 
 
-def test_the_repr_is_made_of_values_alone(cid_vectors) -> None:
+def test_the_repr_contains_only_values(cid_vectors) -> None:
     cid = next(vector["cid"] for vector in cid_vectors if vector["generate"].get("text") == SOURCE)
     assert repr(Action(SOURCE)) == f"Action({cid}, 49 bytes)"
     assert repr(Action(SOURCE, name="echo")) == f"Action('echo', {cid}, 49 bytes)"
@@ -93,13 +93,13 @@ def test_a_derived_action_is_the_template_and_one_line() -> None:
     assert template.derive(1, title="t", description="").name == "t"
 
 
-def test_constants_that_are_no_object_get_their_version_beside_them() -> None:
+def test_the_version_of_a_constant_that_is_not_an_object_is_a_separate_constant() -> None:
     assert Action(SOURCE).derive("0xab", name="TO").source.removeprefix(SOURCE) == (
         'const TO = "0xab", TO_PROTOCOL_VERSION = 1;\n'
     )
 
 
-def test_a_template_that_ends_in_a_comment_does_not_swallow_the_constant() -> None:
+def test_the_constant_follows_a_template_that_ends_in_a_comment() -> None:
     assert Action("function main() {} // end").derive(1).source.splitlines()[1].startswith("const CONST = 1")
 
 
@@ -204,7 +204,7 @@ def test_a_name_that_the_template_declares_is_refused(declared: str) -> None:
     assert Action(SOURCE + declared.replace("CONST", "CONSTANT")).derive({}).stamp is not None
 
 
-def test_stamping_a_name_twice_is_refused_and_two_names_are_not() -> None:
+def test_deriving_with_the_same_name_twice_is_refused_and_with_two_names_is_not() -> None:
     once = Action(SOURCE).derive({"a": 1})
     with pytest.raises(MalformedValue, match="already declares CONST"):
         once.derive({"a": 2})
@@ -212,7 +212,7 @@ def test_stamping_a_name_twice_is_refused_and_two_names_are_not() -> None:
     assert twice.template_cid == once.cid
 
 
-def test_later_changes_of_the_argument_do_not_reach_the_stamp() -> None:
+def test_later_changes_of_the_argument_do_not_change_the_derived_action() -> None:
     constant = {"a": [1]}
     derived = Action(SOURCE).derive(constant)
     constant["a"].append(2)
@@ -220,7 +220,7 @@ def test_later_changes_of_the_argument_do_not_reach_the_stamp() -> None:
     assert derived.stamp.constant == {"a": [1]}
 
 
-def test_a_difference_tells_where_it_begins_and_shows_what_cannot_be_seen() -> None:
+def test_a_difference_shows_its_position_and_invisible_characters() -> None:
     older = Action("a\nb\nc\n")
     found = older.diff(Action("a\nb \r\nc"))
     assert (found.first_byte, found.changed_bytes, found.same) == (3, 4, False)
@@ -236,7 +236,7 @@ def test_equal_actions_have_no_difference() -> None:
     assert str(found) == f"the same action, {Action(SOURCE).cid}"
 
 
-def test_a_difference_far_down_shows_its_surroundings_alone() -> None:
+def test_a_difference_in_a_long_source_shows_only_the_lines_around_it() -> None:
     source = "".join(f"line {number}\n" for number in range(500))
     found = Action(source).diff(Action(source.replace("line 9\n", "line nine\n").replace("line 400\n", "")))
     assert found.lines == (

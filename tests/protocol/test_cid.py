@@ -274,7 +274,7 @@ def test_one_core_and_many_give_the_same(monkeypatch: pytest.MonkeyPatch, tmp_pa
         assert cid(data) == cid(path) == cid(io.BytesIO(data)) == wanted
 
 
-def test_no_thread_is_left_behind_also_when_interrupted() -> None:
+def test_no_thread_remains_even_after_an_interruption() -> None:
     def interrupt(_done: int) -> None:
         raise KeyboardInterrupt
 
@@ -285,9 +285,7 @@ def test_no_thread_is_left_behind_also_when_interrupted() -> None:
     assert threading.active_count() == before
 
 
-def test_without_positioned_reads_the_file_is_read_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_file_is_also_read_without_positioned_reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delattr(os, "preadv", raising=False)
     data = random.Random(8).randbytes(5 * 1024 * 1024 + 1)
     path = tmp_path / "large"
@@ -296,7 +294,7 @@ def test_without_positioned_reads_the_file_is_read_all_the_same(
 
 
 @pytest.mark.parametrize("later", [5, 80 * 1024 * 1024])
-def test_a_file_that_changes_its_size_meanwhile_is_an_error_and_no_crash(later: int, tmp_path: Path) -> None:
+def test_a_file_whose_size_changes_during_the_read_is_an_error_and_not_a_crash(later: int, tmp_path: Path) -> None:
     path = tmp_path / "changing"
     with path.open("wb") as file:
         file.truncate(64 * 1024 * 1024)

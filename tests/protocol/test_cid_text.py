@@ -80,7 +80,7 @@ def test_content_of_another_type_or_an_unknown_hash_is_an_error() -> None:
 
 
 @given(st.binary(min_size=32, max_size=32), st.sampled_from(["base32", "base58btc", "base16", "base64url"]))
-def test_conversion_there_and_back(digest: bytes, base: str) -> None:
+def test_a_cid_can_be_converted_between_versions_and_back(digest: bytes, base: str) -> None:
     v0 = str(CID("base58btc", 0, "dag-pb", multihash.wrap(digest, "sha2-256")))
     assert is_cid_v0(v0)
     v1 = to_v1(v0, base)
@@ -130,7 +130,7 @@ def test_a_text_longer_than_any_cid_is_refused_before_it_is_read() -> None:
         parse_cid("z" * 100_000)
 
 
-def test_other_types_are_no_cids() -> None:
+def test_values_of_other_types_are_not_cids() -> None:
     assert not is_cid(None)
     assert not is_cid_v0(7)
     with pytest.raises(TypeError, match="a CID must be a string"):

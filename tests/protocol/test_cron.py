@@ -38,7 +38,7 @@ def test_the_tick_at_the_given_time_itself_is_not_included():
     assert Cron("0 9 * * *").next_after(nine - 0.5) == nine
 
 
-def test_the_preview_shows_ten_times_unless_told_otherwise():
+def test_the_preview_shows_ten_times_by_default():
     assert len(Cron("@daily".replace("@daily", "0 0 * * *")).preview(NEW_YEAR)) == 10
 
 

@@ -99,14 +99,14 @@ def test_the_libraries_agree_also_about_signatures_with_s_in_the_upper_half(secr
     [bytes(64), b"\xff" * 64, b"\1" * 32 + bytes(32), bytes(32) + b"\1" * 32, ORDER.to_bytes(32, "big") + b"\1" * 32],
     ids=["zeros", "beyond the order", "s is zero", "r is zero", "r is the order"],
 )
-def test_no_library_recovers_a_key_from_numbers_that_belong_to_none(name: str, compact: bytes) -> None:
+def test_no_library_recovers_a_key_from_invalid_numbers(name: str, compact: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         INSTALLED[name].recover(b"\1" * 32, compact, 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INSTALLED)
-def test_a_process_in_which_warnings_are_errors_ends_well(name: str) -> None:
+def test_a_process_in_which_warnings_are_errors_exits_with_0(name: str) -> None:
     program = f"""
 from svcnb.protocol.curve import LIBRARIES
 for load in LIBRARIES:

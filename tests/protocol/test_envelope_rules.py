@@ -69,7 +69,7 @@ def _changed(*changes: Change) -> dict[str, Any]:
     return typed_data
 
 
-def test_vectors_pass_and_say_who_and_when(eip712_vectors) -> None:
+def test_valid_envelopes_of_the_vectors_pass_with_their_address_and_time(eip712_vectors) -> None:
     for vector in eip712_vectors["vectors"]:
         typed_data = vector["typed_data"]
         issued_at = int(typed_data["message"]["issuedAt"])
@@ -280,7 +280,7 @@ def test_another_service_name_is_another_domain() -> None:
 
 
 @pytest.mark.parametrize("flow", Flow)
-def test_an_envelope_passes_for_its_own_flow_alone(flow: Flow) -> None:
+def test_an_envelope_passes_only_for_its_own_flow(flow: Flow) -> None:
     typed_data = envelope(flow, ADDRESS, CHAIN, NOW)
     for endpoint in Flow:
         if endpoint is flow:
@@ -318,7 +318,7 @@ _JSON = st.recursive(
     ),
     value=_JSON,
 )
-def test_whatever_is_put_anywhere_is_refused_and_never_crashes(path: tuple[Any, ...], value: Any) -> None:
+def test_any_changed_envelope_is_refused_without_a_crash(path: tuple[Any, ...], value: Any) -> None:
     refused = _refused(_changed(_set(*path, value)))
     assert 1 <= refused.rule <= 7
     assert refused.message

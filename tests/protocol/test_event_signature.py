@@ -182,7 +182,7 @@ def test_an_array_that_claims_more_elements_than_the_data_can_hold_is_refused_at
         event.decode(abi, [event.topic0], data(["uint256", "uint256"], [32, 2**60]))
 
 
-def test_a_tail_that_overlaps_another_is_no_usual_encoding():
+def test_overlapping_tails_are_not_the_usual_encoding():
     event = Event.parse("F(bytes,bytes)")
     with pytest.raises(UndecodableLog):
         event.decode(abi, [event.topic0], data(["uint256", "uint256", "uint256", "uint256"], [64, 64, 1, 0]))

@@ -81,7 +81,7 @@ def test_the_parsed_declarations_are_those_of_the_declarations(tmp_path: Path) -
     assert values == {keyword.arg: ast.literal_eval(keyword.value) for keyword in made}
 
 
-def test_threads_hash_side_by_side() -> None:
+def test_several_threads_can_hash_at_the_same_time() -> None:
     data = [bytes([number]) * 5_000 for number in range(64)]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(keccak256, data * 4)) == [eth_keccak(item) for item in data] * 4

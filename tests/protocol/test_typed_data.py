@@ -203,7 +203,7 @@ def test_digest_parts_rejects_values_of_the_wrong_type(kind: str, value: Any) ->
         digest_parts(typed_data)
 
 
-def test_the_parts_read_well(eip712_vectors) -> None:
+def test_the_parts_have_a_readable_repr(eip712_vectors) -> None:
     vector = eip712_vectors["vectors"][0]
     text = str(digest_parts(vector["typed_data"]))
     assert "CreateWallet(address address,uint256 issuedAt)" in text
@@ -266,7 +266,7 @@ def test_another_v_is_refused(v: int) -> None:
 
 
 @pytest.mark.parametrize("numbers", [bytes(64), b"\xff" * 64, bytes(32) + b"\x01" * 32, b"\x01" * 32 + bytes(32)])
-def test_numbers_that_belong_to_no_point_are_refused(numbers: bytes) -> None:
+def test_a_signature_with_numbers_outside_the_curve_is_refused(numbers: bytes) -> None:
     with pytest.raises(MalformedSignature, match="no public key matches"):
         recover_address(b"\x11" * 32, numbers + b"\x1b")
 

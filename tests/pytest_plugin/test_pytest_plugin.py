@@ -72,7 +72,7 @@ def test_an_outside_project_tests_its_action(python: Path, project: Path) -> Non
 
 
 @pytest.mark.slow
-def test_the_same_tests_run_against_a_live_service_save_those_that_control_it(python, project, emulator) -> None:
+def test_the_same_tests_run_against_a_live_service_except_tests_that_control_it(python, project, emulator) -> None:
     account = emulator.client().accounts.create("live")
     settings = {"SVC_BASE_URL": emulator.base_url, "SVC_API_KEY": account.api_key.reveal()}
     done = run(
@@ -91,7 +91,7 @@ def test_the_same_tests_run_against_a_live_service_save_those_that_control_it(py
 
 
 @pytest.mark.slow
-def test_a_live_run_without_a_key_says_what_it_needs(python: Path, project: Path) -> None:
+def test_a_live_run_without_a_key_reports_the_missing_settings(python: Path, project: Path) -> None:
     done = run([python, "-m", "pytest", "-q", "--svc-live", "-k", "counts"], project)
     assert done.returncode == 1
     assert "SVC_BASE_URL and SVC_API_KEY" in done.stdout
@@ -103,11 +103,11 @@ def test_settings_of_a_wrong_type_give_a_clear_failure(python: Path, project: Pa
     (project / "conftest.py").write_text(f"import pytest\n{fixture}")
     done = run([python, "-m", "pytest", "-q", "-k", "counts"], project)
     assert done.returncode == 1
-    assert "svc_emulator_settings returned a value of type NoneType. The fixture must return a dict" in done.stdout
+    assert "svc_emulator_settings returned a value of type NoneType: the fixture must return a dict" in done.stdout
 
 
 @pytest.mark.slow
-def test_the_plugin_costs_a_project_that_does_not_use_it_no_import_of_the_client(python: Path, tmp_path: Path) -> None:
+def test_a_project_that_does_not_use_the_plugin_does_not_import_the_client(python: Path, tmp_path: Path) -> None:
     (tmp_path / "test_other.py").write_text(
         "import sys\ndef test_light():\n    assert not {'httpx', 'pydantic', 'svcnb.client'} & set(sys.modules)\n"
     )

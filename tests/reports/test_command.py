@@ -93,7 +93,7 @@ def test_the_error_for_a_failed_report_has_two_lines(report, tmp_path) -> None:
         (["spent"], "unknown report 'spent'"),
         (["spend", "-p", "budget=5"], "no parameter 'budget'"),
         (["spend", "-p", "budget_cents"], "does not have the format NAME=VALUE"),
-        (["spend", "-p", "api_key=marked-secret"], "Set secrets in the environment"),
+        (["spend", "-p", "api_key=marked-secret"], "set secrets in the environment"),
     ],
 )
 def test_invalid_arguments_exit_with_2_before_the_run(report, tmp_path, arguments, said) -> None:

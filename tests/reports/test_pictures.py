@@ -10,7 +10,7 @@ import pytest
 from svcnb.reports.pictures import MOST, Picture, Rows, money, permission_matrix
 
 
-def test_a_table_says_how_many_rows_it_leaves_out() -> None:
+def test_a_table_shows_the_number_of_omitted_rows() -> None:
     rows = Rows(["action"], [["a"], ["b"]], "Nothing ran.", total=1_200)
     assert "2 of 1,200 rows are shown." in rows._repr_html_()
     assert repr(rows).endswith("2 of 1,200 rows are shown.")
@@ -38,7 +38,7 @@ def key(number: int, *, groups: tuple[int, ...]) -> Any:
     )  # fmt: skip
 
 
-def test_a_key_with_rights_in_every_group_is_drawn_also_where_keys_are_left_out() -> None:
+def test_a_key_with_rights_in_every_group_is_drawn_even_if_other_keys_are_omitted() -> None:
     keys = [key(number, groups=(1,)) for number in range(MOST + 3)] + [key(99, groups=(0,))]
     groups = [(SimpleNamespace(id=1, name="prices"), ())]
     drawn = permission_matrix(SimpleNamespace(keys=keys, groups=groups))  # type: ignore[arg-type]

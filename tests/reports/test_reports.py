@@ -183,7 +183,7 @@ def template(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("kind", reports.catalogue, ids=lambda kind: kind.name)
-def test_the_parameter_cell_holds_the_names_and_defaults_that_are_checked(kind) -> None:
+def test_the_parameter_cell_contains_the_checked_names_and_defaults(kind) -> None:
     cell = papermill.inspect_notebook(kind.template)
     fields = kind.parameters.model_fields
     assert {name: eval(told["default"]) for name, told in cell.items()} == {  # noqa: S307 - our own literals

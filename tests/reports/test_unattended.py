@@ -18,7 +18,7 @@ from svcnb.reports.unattended import NotificationFailed, ReportRunning, delete_o
 
 
 @pytest.mark.slow
-def test_the_same_report_is_not_made_twice_at_once(tmp_path) -> None:
+def test_the_same_report_does_not_run_twice_at_the_same_time(tmp_path) -> None:
     with locked(tmp_path, "spend"):
         code = "import sys; from pathlib import Path; from svcnb.reports.unattended import locked\n"
         code += "with locked(Path(sys.argv[1]), sys.argv[2]): print('held')"

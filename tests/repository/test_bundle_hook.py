@@ -50,7 +50,7 @@ def no_deno(hook: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_deno")
 def test_bundles_that_fit_the_sources_are_not_built_again(hook: ModuleType, tree: Path) -> None:
-    assert hook.ensure(tree) == "the bundles fit the sources"
+    assert hook.ensure(tree) == "the bundles are up to date"
 
 
 @pytest.mark.usefixtures("no_deno")
@@ -71,7 +71,7 @@ def test_a_missing_bundle_is_built_again(hook: ModuleType, tree: Path) -> None:
 def test_reuse_takes_older_bundles(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tree / "widgets/src/a.ts").write_text("export const a = 2;\n")
     monkeypatch.setenv("SVCNB_BUNDLES", "reuse")
-    assert hook.ensure(tree) == "the bundles that are there are reused"
+    assert hook.ensure(tree) == "the existing bundles are reused"
 
 
 @pytest.mark.usefixtures("no_deno")
@@ -88,22 +88,22 @@ def test_a_changed_bundle_is_never_reused(hook: ModuleType, tree: Path, monkeypa
     with pytest.raises(hook.BundleError, match="Deno was wanted"):
         hook.ensure(tree)
     monkeypatch.setenv("SVCNB_BUNDLES", "reuse")
-    with pytest.raises(hook.BundleError, match="changed since they were built"):
+    with pytest.raises(hook.BundleError, match="changed since the last build"):
         hook.ensure(tree)
 
 
 def test_reuse_without_bundles_says_what_to_do(hook: ModuleType, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.rmtree(tree / "svcnb")
     monkeypatch.setenv("SVCNB_BUNDLES", "reuse")
-    with pytest.raises(hook.BundleError, match="build once with internet"):
+    with pytest.raises(hook.BundleError, match="build once with a connection"):
         hook.ensure(tree)
 
 
 @pytest.mark.usefixtures("no_deno")
-def test_an_unpacked_sdist_uses_the_bundles_it_carries(hook: ModuleType, tree: Path) -> None:
+def test_an_unpacked_sdist_uses_the_bundles_that_it_contains(hook: ModuleType, tree: Path) -> None:
     (tree / "widgets/src/a.ts").unlink()
     (tree / "PKG-INFO").write_text("Name: svcnb\n")
-    assert hook.ensure(tree) == "the bundles that are there are reused"
+    assert hook.ensure(tree) == "the existing bundles are reused"
 
 
 def test_deno_is_found_by_the_files_of_its_wheel(hook: ModuleType) -> None:

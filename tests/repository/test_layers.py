@@ -106,7 +106,7 @@ def test_contributing_draws_these_layers() -> None:
     assert text == with_drawing(text), "run: python -m tests.repository.layers"
 
 
-def test_no_module_needs_itself_while_it_loads(imports: list[Any]) -> None:
+def test_no_module_imports_itself_while_it_loads(imports: list[Any]) -> None:
     needs: dict[str, set[str]] = {}
     for found in imports:
         if found.at_load:

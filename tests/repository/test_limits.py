@@ -58,19 +58,18 @@ SERVICE = {
 
 EMULATOR = {
     "Connections": (
-        f"`--max-connections` ({limits.MAX_CONNECTIONS:,}), or fewer if the limit of file descriptors is lower"
+        f"`--max-connections` ({limits.MAX_CONNECTIONS:,}), or fewer if the operating system permits fewer open files"
     ),
-    "Request line and headers": (
-        f"{limits.HEAD_TIMEOUT_S:.0f} seconds, {size(limits.MAX_HEAD_BYTES)}, {limits.MAX_HEADERS} headers"
-    ),
-    "Body of a request": (
-        f"{limits.BODY_TIMEOUT_S:.0f} seconds, `--max-body-bytes` ({size(limits.MAX_BODY_BYTES)}), "
-        f"{limits.MAX_JSON_VALUES:,} JSON values, {limits.MAX_JSON_DEPTH} levels of nesting"
-    ),
+    "Time to receive the request line and headers": f"{limits.HEAD_TIMEOUT_S:.0f} seconds",
+    "Size of the request line and headers": size(limits.MAX_HEAD_BYTES),
+    "Number of headers": f"{limits.MAX_HEADERS}",
+    "Time to receive the body of a request": f"{limits.BODY_TIMEOUT_S:.0f} seconds",
+    "Size of the body of a request": f"`--max-body-bytes` ({size(limits.MAX_BODY_BYTES)})",
+    "JSON in the body of a request": f"{limits.MAX_JSON_VALUES:,} values, {limits.MAX_JSON_DEPTH} levels of nesting",
     "Bodies of all requests in progress": (
         f"{size(limits.MAX_BODIES_BYTES_PER_CALLER)} per credential, {size(limits.MAX_BODIES_BYTES)} in total"
     ),
-    "A client that does not read its response": f"{limits.WRITE_TIMEOUT_S:.0f} seconds",
+    "Time for a client to read its response": f"{limits.WRITE_TIMEOUT_S:.0f} seconds",
     "Parameters of a query string": f"{limits.MAX_QUERY_PARAMETERS}",
     "Signed transaction": f"{size(limits.MAX_TRANSACTION_BYTES)}, as in Geth",
     "One batch of `/rpc`": f"{limits.MAX_RPC_BATCH} requests",
@@ -115,11 +114,12 @@ EMULATOR = {
     ),
     "Console output of a run": f"`--action-max-console-log-length` ({size(RUN.max_console_log_length)})",
     "Response of a run": f"`--action-max-response-length` ({size(RUN.max_response_length)})",
-    "Inputs of queued trigger runs": f"{size(limits.MAX_OPEN_INPUT_BYTES)} per owner",
+    "Inputs of unfinished trigger runs": f"{size(limits.MAX_OPEN_INPUT_BYTES)} per owner",
     "Inputs and responses of finished trigger runs": f"{size(limits.KEPT_TRIGGER_INPUT_BYTES)} per owner",
-    "Trace of a run": (
-        f"{limits.MAX_TRACE_EVENTS:,} events; {limits.MAX_TRACE_METHOD_CHARS} characters for a method, "
-        f"{limits.MAX_TRACE_HOST_CHARS} for a host, {limits.MAX_TRACE_TEXT_CHARS:,} for other strings"
+    "Events in the trace of a run": f"{limits.MAX_TRACE_EVENTS:,}",
+    "Strings in the trace of a run": (
+        f"{limits.MAX_TRACE_METHOD_CHARS} characters for a method, {limits.MAX_TRACE_HOST_CHARS} for a host, "
+        f"{limits.MAX_TRACE_TEXT_CHARS:,} for other strings"
     ),
     "History of executions": (
         f"{limits.KEPT_EXECUTIONS:,} rows, and {size(limits.KEPT_EXECUTION_BYTES)} of logs, errors and traces"

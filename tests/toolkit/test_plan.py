@@ -162,8 +162,8 @@ def drift_action_deleted(svc) -> None:
 
 
 DRIFTS = {
-    drift_description: ["~ group sums: replace: its name or description differs"],
-    drift_name: ["~ group sums: replace: its name or description differs"],
+    drift_description: ["~ group sums: replace: the name or description differs"],
+    drift_name: ["~ group sums: replace: the name or description differs"],
     drift_action: ["+ group sums: permit action add"],
     drift_wallet: ["+ group sums: permit wallet hot"],
     drift_stranger: [f"- group sums: remove action {Action('const main = () => ' + repr('stranger')).hashed_cid}"],
@@ -235,7 +235,7 @@ def test_an_existing_account_is_matched_by_names(svc, state) -> None:
     described = changed(wallets={"hot": {"address": wallet.address}})
     assert steps(plan(svc, described, state=state)) == [
         "+ action twice: register",
-        "~ group sums: replace: its name or description differs",
+        "~ group sums: replace: the name or description differs",
     ]
     assert action.cid == Action(ADD).cid
 

@@ -117,7 +117,7 @@ Deno.test("in ChainSecured mode, a run without a usage key is not sent, and the 
   click(button(el, "Run"));
   await settled();
   equal(model.args("run"), undefined);
-  equal(find(el, "select[aria-invalid] + .svcnb-field-error").textContent!.includes("Press New usage key."), true);
+  equal(find(el, "select[aria-invalid] + .svcnb-field-error").textContent!.includes("Press Create usage key."), true);
   close();
 });
 

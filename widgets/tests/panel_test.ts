@@ -156,7 +156,7 @@ Deno.test("the panel shows a running command with the kernel's progress, and can
   equal(find(el, "[role=status]").textContent, "Half way …");
   click(button(el, "Cancel"));
   equal(model.last("cancel"), { type: "cancel", id });
-  await model.fail("Stopped.");
+  await model.fail("the operation was stopped");
   equal(find(el, "[role=status]").textContent, "");
   equal(button(el, "Cancel").hasAttribute("hidden"), true);
   close();

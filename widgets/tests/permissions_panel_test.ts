@@ -220,7 +220,7 @@ Deno.test("the panel shows the owner each decoded transaction and its gas before
 Deno.test("an open form changes when an account in another mode is opened", async () => {
   const { model, el, close } = await opened();
   const form = () => find(el, ".svcnb-form");
-  click(button(el, "New wallet"));
+  click(button(el, "Create wallet"));
   equal(form().textContent!.includes("The creation costs one cent."), true);
   const named = find(form(), ".svcnb-field").parentElement!;
   equal(named.hidden, true);

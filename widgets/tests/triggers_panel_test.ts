@@ -97,7 +97,7 @@ Deno.test("the deletion of a trigger requires a confirmation, and Keep cancels t
   const { model, el, close } = await approvedPanel([HOOK]);
   click(find(el, "[aria-label='Delete <i>orders</i>']"));
   equal(commands(model, "remove"), []);
-  click(button(el, "Keep"));
+  click(button(el, "Keep the trigger"));
   click(find(el, "[aria-label='Delete <i>orders</i>']"));
   click(button(el, "Delete the trigger and its runs"));
   equal(model.last("command").args, { trigger: "t1" });

@@ -22,7 +22,9 @@ class AsyncActions(AsyncResource):
     async def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Registers an action under a name, or replaces its existing name. This call costs one cent.
+        """Registers an action under a name, or replaces its existing name, and returns the registration.
+
+        This call costs one cent.
 
         Args:
             action: An action, a source or a raw CID.
@@ -38,9 +40,9 @@ class AsyncActions(AsyncResource):
     async def update(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Changes the name or the description of a registered action. Omitted values stay unchanged.
+        """Changes the name or the description of a registered action, and returns the registration.
 
-        This call costs one cent.
+        Omitted values stay unchanged. This call costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -63,7 +65,7 @@ class AsyncActions(AsyncResource):
         await self._do(delete(action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or the actions that a group permits. This call is free."""
+        """Returns all actions of the account, or the actions that ``group`` permits. This call is free."""
         return await self._do(listing(group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:
@@ -79,11 +81,11 @@ class AsyncActions(AsyncResource):
         return await self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[RegisteredAction]:
-        """Iterates over the actions page by page, for accounts with very many actions. The calls are free."""
+        """Iterates over the actions of the account, or of a group. Each request reads one page, free of charge."""
         return self._iterate(lambda number: page(number, group=group))
 
     async def cid(self, source: str | Action) -> str:
-        """Requests the CID of a source from the service.
+        """Requests the CID of a source from the service, and returns this CID.
 
         This call is free and needs no key. `svcnb.cid` computes the same CID locally.
         """

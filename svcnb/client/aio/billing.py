@@ -25,7 +25,7 @@ class AsyncBilling(AsyncResource):
         return await self._do(balance())
 
     async def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
-        """Adds credit.
+        """Adds credit to the account, and returns the payment.
 
         With an emulator, the local processor completes the payment, and this method returns after the service has added
         the credit. With a real service, a person must pay. This method then returns the payment with the status
@@ -44,11 +44,11 @@ class AsyncBilling(AsyncResource):
         return await self._do(top_up(amount_cents, method, timeout))
 
     async def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Starts a payment, which a person must then complete.
+        """Starts a payment, and returns it with the status ``waiting``. A person must then complete the payment.
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method. The service only stores the method with the payment.
+            method: ``card`` or ``crypto``. The service only stores the method with the payment.
         """
         return await self._do(create_payment_intent(amount_cents, method))
 
@@ -65,7 +65,7 @@ class AsyncBilling(AsyncResource):
         return await self._do(confirm(payment))
 
     async def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
-        """Waits until the processor has collected a payment and the service has added the credit.
+        """Waits until the service has added the credit of a payment, and returns the payment as ``credited``.
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.

@@ -72,10 +72,10 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(account_flows.describe(self._account))
 
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a usage key can run an action with a wallet, or which permission is missing and how to grant it.
+        """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
 
-        The method only reads the contract, so the call is free and needs no key. The suggested repairs are transactions
-        of the owner.
+        If a permission is missing, the result contains the owner's transactions that grant this permission. The method
+        only reads the contract, so the call is free and needs no key.
 
         Args:
             key: A usage key, its text or its hash.
@@ -88,9 +88,10 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(explain_flow.explain(self._account, key, action, wallet))
 
     async def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
-        """Transfers the account to another wallet, irreversibly. The account keeps all its contents and its credit.
+        """Transfers the account to another wallet, irreversibly, and returns the result of the transfer.
 
-        Afterwards, this object is read-only. To change the account, open the account with the new owner's signer.
+        The account keeps all its contents and its credit. Afterwards, this object is read-only. To change the account,
+        open the account with the new owner's signer.
 
         Args:
             to: Signer or address of the new owner. The contract rejects a wallet that is or was an account's admin.
@@ -122,7 +123,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(permissions(self._account, until_block))
 
     async def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Compares the permissions after two blocks, and returns the differences.
+        """Returns the differences between the permissions after two blocks.
 
         Args:
             first: Number of the earlier block.

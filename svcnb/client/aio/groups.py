@@ -32,7 +32,7 @@ class AsyncGroups(AsyncResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates a group.
+        """Creates a group, and returns it.
 
         The creation costs one cent, plus one cent for each action and each wallet beyond the first ten. The service
         accepts ten actions and ten wallets in one call. The client adds the other entries one by one. The client does
@@ -55,10 +55,10 @@ class AsyncGroups(AsyncResource):
         return await self._do(flows.listing())
 
     async def get(self, group: GroupRef) -> Group:
-        """Returns the current state of one group. This call is free.
+        """Returns one group with its current name and description. This call is free.
 
         Args:
-            group: The group, its number, or its text such as ``"7"`` or ``"0x7"``.
+            group: The group, its number, or the number as a string such as ``"7"`` or ``"0x7"``.
 
         Raises:
             InvalidArgument: The value is not a group id, or is 0, the wildcard.
@@ -67,7 +67,7 @@ class AsyncGroups(AsyncResource):
         return await self._do(flows.get(group))
 
     def iter(self) -> AsyncIterator[Group]:
-        """Iterates over the groups page by page, for accounts with very many groups. The calls are free."""
+        """Iterates over the groups of the account. Each request reads one page. The requests are free."""
         return self._iterate(flows.page)
 
     async def update(
@@ -79,7 +79,7 @@ class AsyncGroups(AsyncResource):
         actions: Iterable[ActionRef] | ActionRef | None = None,
         wallets: Iterable[WalletRef] | WalletRef | None = None,
     ) -> Group:
-        """Changes a group. Omitted values stay unchanged.
+        """Changes a group, and returns the changed group. Omitted values stay unchanged.
 
         The change costs one cent, plus one cent for each entry of a list beyond ten. The service replaces a group as a
         whole, so this method reads the group first and then writes all of its values. Of two simultaneous updates, the
@@ -90,7 +90,7 @@ class AsyncGroups(AsyncResource):
             name: The new name.
             description: The new description.
             actions: The complete new list of permitted actions. An empty list permits none.
-            wallets: The complete new list of permitted wallets.
+            wallets: The complete new list of permitted wallets. An empty list permits none.
 
         Raises:
             InvalidArgument: An omitted list has more than ten entries, or contains an action whose hash the service
@@ -101,7 +101,7 @@ class AsyncGroups(AsyncResource):
         return await self._do(flows.update(group, name, description, actions, wallets))
 
     async def delete(self, group: GroupRef) -> None:
-        """Deletes a group. This call costs one cent.
+        """Deletes a group. Keys can then no longer execute in the group. This call costs one cent.
 
         Usage keys keep the number of the deleted group in their lists. The service never reuses the number.
 
@@ -148,6 +148,10 @@ class AsyncGroups(AsyncResource):
     async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
         """Permits a wallet in a group. This call costs one cent. Permitting the wallet again has no effect.
 
+        Args:
+            group: The group.
+            wallet: The wallet or its address. ``svcnb.everything`` (0) permits every wallet of the account.
+
         Raises:
             Forbidden: The key is a usage key whose ``add_pkp_to_groups`` does not contain the group.
         """
@@ -155,6 +159,10 @@ class AsyncGroups(AsyncResource):
 
     async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
         """Removes a wallet from a group. This call costs one cent.
+
+        Args:
+            group: The group.
+            wallet: The wallet or its address.
 
         Raises:
             NotFound: The group does not permit the wallet.

@@ -33,7 +33,7 @@ class AsyncTriggersClient(TriggersSettings):
         triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
         token: An existing token. If omitted, the client creates a new token, which a user must approve (`authorize`).
         config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
-        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close yourself.
+        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close. None creates a client.
         headers: Headers to send with every request to the service.
 
     Raises:
@@ -95,7 +95,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def webhook(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action for every POST request to `webhook_url`.
+        """Creates and returns a trigger that runs its action for every POST request to `webhook_url`.
 
         Args:
             name: Name of the trigger.
@@ -112,14 +112,14 @@ class AsyncTriggersClient(TriggersSettings):
     async def schedule(
         self, name: str, action: ActionRef, usage_key: UsageKeySecret, *, cron: str, **options: Unpack[TriggerOptions]
     ) -> Trigger:
-        """Creates a trigger that runs its action on a schedule.
+        """Creates and returns a trigger that runs its action on a schedule.
 
         Args:
             name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
-            cron: Cron expression in UTC, with five fields, or with six if seconds come first. The trigger must not fire
-                more often than every 30 seconds.
+            cron: Cron expression in UTC, with five fields, or with six fields of which the first contains the seconds.
+                The trigger must not fire more often than every 30 seconds.
             **options: See `webhook`.
 
         Raises:
@@ -142,7 +142,7 @@ class AsyncTriggersClient(TriggersSettings):
         start_block: int | str | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger that runs its action for every log of an event.
+        """Creates and returns a trigger that runs its action for every log of an event.
 
         Args:
             name: Name of the trigger.
@@ -172,7 +172,7 @@ class AsyncTriggersClient(TriggersSettings):
         wallets: Iterable[WalletRef] = (),
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger, a group that permits its action, and a key that can only execute in that group.
+        """Creates a group that permits the action, a key for this group, and a trigger, and returns the trigger.
 
         The call costs two cents. The client sends the new key only to the triggers service. If the call fails, the hint
         of the error lists the objects that already exist.
@@ -205,7 +205,7 @@ class AsyncTriggersClient(TriggersSettings):
         config: Mapping[str, Any] | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Trigger:
-        """Creates a trigger of any kind from settings in the format of the service.
+        """Creates and returns a trigger of any kind, from settings in the format of the service.
 
         Args:
             name: Name of the trigger.
@@ -230,7 +230,7 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.listing(self._access))
 
     async def get(self, trigger: TriggerRef) -> Trigger:
-        """Returns the current state of one trigger.
+        """Returns one trigger with its current settings.
 
         Raises:
             NotFound: The trigger does not exist, or belongs to another user.
@@ -238,7 +238,9 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.get(self._access, trigger))
 
     async def update(self, trigger: TriggerRef, **changes: Unpack[TriggerChanges]) -> Trigger:
-        """Changes a trigger. Omitted values stay unchanged. A limit cannot be reset to None.
+        """Changes a trigger, and returns the changed trigger. Omitted values stay unchanged.
+
+        ``max_runs_per_minute`` and ``max_queued_runs`` cannot be reset to None.
 
         Args:
             trigger: The trigger.
@@ -248,11 +250,11 @@ class AsyncTriggersClient(TriggersSettings):
         return await self._session.drive(flows.update(self._access, trigger, **changes))
 
     async def enable(self, trigger: TriggerRef) -> Trigger:
-        """Enables a trigger. Queued runs continue. Events during the disabled period do not start runs."""
+        """Enables and returns a trigger. Queued runs continue. Events during the disabled period do not start runs."""
         return await self.update(trigger, enabled=True)
 
     async def disable(self, trigger: TriggerRef) -> Trigger:
-        """Disables a trigger. Queued runs stay queued."""
+        """Disables and returns a trigger. New events do not start runs. Queued runs stay queued."""
         return await self.update(trigger, enabled=False)
 
     async def delete(self, trigger: TriggerRef) -> None:
@@ -285,15 +287,15 @@ class AsyncTriggersClient(TriggersSettings):
     async def fire(
         self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> Accepted:
-        """Sends a POST request to a webhook, without a token, as an external sender does.
+        """Sends a POST request to a webhook as an external sender, without a token, and returns the ``run_id``.
 
         Args:
             trigger: A webhook trigger.
-            body: Body of the request. The client sends bytes and strings unchanged, and all other values as JSON.
+            body: Request body. The client sends bytes and strings unchanged, and other values (also None) as JSON.
             headers: Additional headers, for example the signature of a sender.
 
         Raises:
-            RateLimited: The sender sent too many requests, or the queue is full.
+            RateLimited: Too many requests arrived within 60 seconds, or the queue of the trigger is full.
             ServiceError: The trigger is disabled (410).
         """
         return await self._session.drive(flows.fire(self._config, self._access.url, trigger, body, headers))

@@ -19,7 +19,7 @@ class AsyncWallets(AsyncResource):
     """Wallets of the account. Only actions with permission to use a wallet receive the wallet's private key."""
 
     async def create(self) -> Wallet:
-        """Creates a wallet, and registers it in the account. This call costs one cent.
+        """Creates a wallet, registers the wallet in the account, and returns it. This call costs one cent.
 
         The client does not retry a request that may have arrived.
 
@@ -33,7 +33,8 @@ class AsyncWallets(AsyncResource):
         """Returns all wallets of the account, or the wallets that a group permits. This call is free.
 
         Args:
-            group: Group whose wallets the method returns. A wallet with the zero address means every wallet.
+            group: Group whose wallets the method returns. None means all wallets of the account. In a group, a wallet
+                with the zero address means every wallet.
         """
         return await self._do(listing(group))
 
@@ -50,5 +51,5 @@ class AsyncWallets(AsyncResource):
         return await self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[Wallet]:
-        """Iterates over the wallets page by page, for accounts with very many wallets. The calls are free."""
+        """Iterates over the wallets of the account, or of a group. Each request reads one page, free of charge."""
         return self._iterate(lambda number: page(number, group=group))

@@ -143,7 +143,14 @@ class ChainAccess:
             ) from None
 
     def call(self, to: str, data: bytes, *, sender: str = _ZERO, block: int | None = None, name: str) -> Flow[bytes]:
-        """Calls any contract without a transaction.
+        """Calls any contract without a transaction, and returns the result as bytes.
+
+        Args:
+            to: Address of the contract.
+            data: Call data.
+            sender: Address that the contract treats as the caller.
+            block: Number of the block whose final state the contract reads. None means the latest block.
+            name: Name of the called function, for error messages.
 
         Raises:
             ChainError: The contract rejected the call, or the chain could not be queried.

@@ -47,7 +47,7 @@ def event_topic(name: str) -> str:
 def read_logs(
     chain: ChainAccess, topics: Sequence[Topic], *, first: int = 0, last: int | None = None
 ) -> Flow[list[Log]]:
-    """Reads the contract's events, oldest first.
+    """Reads and returns the contract's events, oldest first.
 
     Args:
         chain: Access to the chain.

@@ -44,7 +44,7 @@ class AuditEntry(Model):
     """Hash of the transaction."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns a short description of the entry."""
+        """Returns the block, the time, the sender and the description, by name."""
         return {"block": self.block, "time": f"{self.time:%Y-%m-%d %H:%M:%S}", "who": self.who, "what": self.what}
 
 
@@ -173,7 +173,7 @@ class History:
 
 
 def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Flow[History]:
-    """Reads the history of an account.
+    """Reads and returns the history of an account.
 
     Args:
         chain: The chain.

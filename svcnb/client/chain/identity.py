@@ -66,13 +66,12 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
         ) from None
     if admin != checksum_address(wallet):
         raise ChainError(
-            f"the wallet {wallet} owned an account that now belongs to {admin}",
+            f"the wallet {wallet} no longer owns an account, because its account now belongs to {admin}",
             name="NoAccountAccess",
             arguments=(uint256_hex(alias), wallet),
             hint=(
                 "Open the account with the wallet that owns it now. A wallet that is or was an admin cannot own "
-                "another "
-                "account."
+                "another account."
             ),
         )
     return Identity((yield from _master(chain, wallet, alias)), admin)

@@ -33,7 +33,7 @@ If the chain executes another write first, this write can need more gas than est
 """
 
 NO_GAS: Final = "InsufficientFunds"
-"""Name of the error for a wallet that cannot pay the gas. The arguments are the wallet's address and its wei."""
+"""Name of the error for a wallet that cannot pay the gas. The arguments are its address and its balance in wei."""
 
 _FIRST_POLL_S: Final = 0.05
 _LONGEST_POLL_S: Final = 2.0
@@ -170,7 +170,7 @@ class Writer:
         if isinstance(wallet, Executes):
 
             def view(to: str, call: bytes) -> Flow[bytes]:
-                return self.chain.call(to, call, sender=wallet.address, name="a view of the contract wallet")
+                return self.chain.call(to, call, sender=wallet.address, name="a view function of the contract wallet")
 
             return (yield from wallet.execution(target, data, view))
         return function_selector(_EXECUTE) + abi.encode(("address", "uint256", "bytes"), (target, 0, data))
@@ -297,7 +297,7 @@ class Writer:
         send_async = getattr(signer, "send_transaction_async", None)
         if send is None and send_async is None:
             raise SigningError(
-                f"{type(signer).__name__} can sign typed data but not transactions",
+                f"{type(signer).__name__} cannot sign transactions, only typed data",
                 hint="Use svcnb.LocalSigner, or a wallet that has sign_transaction(transaction).",
             )
         fields = {name: hex(value) if isinstance(value, int) else value for name, value in transaction.items()}

@@ -113,10 +113,10 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Explains why a usage key can run an action with a wallet, or which permission is missing and how to grant it.
+        """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
 
-        The method only reads the contract, so the call is free and needs no key. The suggested repairs are transactions
-        of the owner.
+        If a permission is missing, the result contains the owner's transactions that grant this permission. The method
+        only reads the contract, so the call is free and needs no key.
 
         Args:
             key: A usage key, its text or its hash.
@@ -129,9 +129,10 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(explain_flow.explain(self._account, key, action, wallet))
 
     def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
-        """Transfers the account to another wallet, irreversibly. The account keeps all its contents and its credit.
+        """Transfers the account to another wallet, irreversibly, and returns the result of the transfer.
 
-        Afterwards, this object is read-only. To change the account, open the account with the new owner's signer.
+        The account keeps all its contents and its credit. Afterwards, this object is read-only. To change the account,
+        open the account with the new owner's signer.
 
         Args:
             to: Signer or address of the new owner. The contract rejects a wallet that is or was an account's admin.
@@ -163,7 +164,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(permissions(self._account, until_block))
 
     def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Compares the permissions after two blocks, and returns the differences.
+        """Returns the differences between the permissions after two blocks.
 
         Args:
             first: Number of the earlier block.
@@ -188,15 +189,15 @@ class WalletBilling(Billing):
 
 
 def audit(account: Ownership, until_block: int | None) -> Flow[Listing[AuditEntry]]:
-    """Reads the history of an account."""
+    """Reads and returns the history of an account."""
     return (yield from history.read(account.chain, account.master_hash, last=until_block)).entries()
 
 
 def permissions(account: Ownership, until_block: int | None) -> Flow[Listing[Permission]]:
-    """Computes the permissions from the history of an account."""
+    """Returns the permissions, computed from the history of an account."""
     return (yield from history.read(account.chain, account.master_hash, last=until_block)).permissions()
 
 
 def diff(account: Ownership, first: int, last: int | None) -> Flow[Listing[Change]]:
-    """Compares an account's permissions at two blocks."""
+    """Returns the differences between an account's permissions at two blocks."""
     return (yield from history.read(account.chain, account.master_hash, last=last)).diff(first, last)

@@ -52,7 +52,7 @@ def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
 
 
 def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
-    """Finds the account that a wallet owns."""
+    """Finds the account that a wallet owns, and returns its identity."""
     chain, owner = writer.chain, _owner(writer)
     if known_hash is None:
         return (yield from identity.find(chain, owner.address))
@@ -70,14 +70,14 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
 
 
 def look(chain: ChainAccess, known_hash: str) -> Flow[Identity]:
-    """Finds an account by any of its hashes, without a signer."""
+    """Finds an account by any of its hashes, without a signer, and returns its identity."""
     yield from chain.require_same_chain()
     number = hash_number(known_hash)
     return Identity(number, (yield from identity.admin_of(chain, number)))
 
 
 def describe(account: Ownership) -> Flow[OnChain]:
-    """Reads the on-chain state of the account."""
+    """Reads and returns the on-chain state of the account."""
     node = yield from account.chain.node()
     names = yield from account.learn_names()
     return OnChain(
@@ -97,7 +97,7 @@ def describe(account: Ownership) -> Flow[OnChain]:
 
 
 def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
-    """Converts the account of the configured key to a ChainSecured account, if confirmed.
+    """Converts the configured key's account to a ChainSecured account, if confirmed, and returns its identity.
 
     Raises:
         NotConfirmed: ``confirm`` is not True. The error lists the consequences. The client sent no request for the
@@ -163,7 +163,7 @@ def _counted(names: Names) -> str:
 
 
 def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[Transfer]:
-    """Transfers a ChainSecured account to another wallet, if confirmed.
+    """Transfers a ChainSecured account to another wallet, if confirmed, and returns the result.
 
     Raises:
         NotConfirmed: ``confirm`` is not True. The error lists the consequences. The client sent no transaction.
@@ -206,7 +206,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
 
 
 def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
-    """Resumes the interrupted creation of a wallet or a usage key."""
+    """Resumes the interrupted creation of a wallet or a usage key, and returns the created object."""
     yield from mint.require_same_service(account, record)
     return (yield from mint.finish(account, record))
 
@@ -241,7 +241,7 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
 
 
 def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
-    """Signs an envelope without sending it."""
+    """Returns a signed envelope. The flow does not send the envelope."""
     try:
         purpose = flow_of(flow)
     except MalformedValue as error:
@@ -250,7 +250,7 @@ def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
 
 
 def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
-    """Checks a signature against the key of the address, then with the contract at the address.
+    """Returns whether a signature belongs to an address: by the key of the address, or else by its contract.
 
     Source: docs/service/signatures.md#verification.
     """
@@ -316,7 +316,7 @@ def gas_payer(wallet: Signer) -> Signer:
 def _owner(writer: Writer) -> Signer:
     if writer.owner is None:
         raise InvalidArgument(
-            "this operation requires a signer",
+            "this operation requires a signer, but the account was opened without a signer",
             hint="Pass a LocalSigner, BrowserSigner, ContractWallet or eth-account LocalAccount.",
         )
     return writer.owner
@@ -332,7 +332,7 @@ def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
             return
         raise
     raise ChainError(
-        f"the wallet {address} owns or previously owned an account",
+        f"the wallet {address} cannot own a new account, because it owns or previously owned an account",
         name="AccountAlreadyExists",
         arguments=(uint256_hex(alias),),
         hint=(

@@ -29,7 +29,7 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Checks an envelope against every rule, even if the envelope violates one of the rules.
+    """Returns the result of every rule for an envelope, even if the envelope violates one of the rules.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """
@@ -60,7 +60,7 @@ def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: 
 
 
 def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
-    """Sends a signed envelope to the endpoint of its flow.
+    """Sends a signed envelope to the endpoint of its flow, and returns the service's response.
 
     Raises:
         NotConfirmed: The envelope converts an account, and ``confirm`` is not True.

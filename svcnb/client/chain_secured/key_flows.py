@@ -46,7 +46,7 @@ def create(
     verify: float | None,
     **permissions: Any,
 ) -> Flow[UsageKey]:
-    """Requests a new key from the service, registers the key's wallet, sets the key on chain, and checks the result."""
+    """Requests a new key from the service, registers its wallet, sets the key on chain, and checks and returns it."""
     if not name.strip():
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
     if form not in ("bytes", "text"):
@@ -95,7 +95,7 @@ def _require_resolved(account: Ownership, key: UsageKey, form: HashForm, timeout
 
 
 def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
-    """Executes an action with a key repeatedly until the service finds the key or the timeout expires."""
+    """Executes an action repeatedly until the service finds the key or the timeout expires, and returns the result."""
     text = _secret(key)
     tag = f"{KEY_CHECK}{secrets.token_hex(8)}"
     begun, _ = yield from now()
@@ -133,7 +133,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
 
 
 def listing(account: Ownership, block: int | None = None) -> Flow[Listing[UsageKey]]:
-    """Reads all usage keys from the contract."""
+    """Reads and returns all usage keys from the contract."""
     entries = yield from account.every("listApiKeys", block=block)
     return Listing([_key(entry) for entry in entries], of="usage keys", kind=UsageKey)
 
@@ -141,7 +141,7 @@ def listing(account: Ownership, block: int | None = None) -> Flow[Listing[UsageK
 def update(
     account: Ownership, key: KeyRef, expires_in: Span | None, *, never: bool = False, **changes: Any
 ) -> Flow[UsageKey]:
-    """Reads a key's record, applies the changes, and sets the whole record. Omitted values stay unchanged."""
+    """Reads a key's record, applies the changes, and sets and returns the whole record."""
     old = yield from find(account, key)
     given = {name: value for name, value in changes.items() if value is not None}
     merged: dict[str, Any] = (
@@ -165,7 +165,7 @@ def update(
 
 
 def update_metadata(account: Ownership, key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
-    """Replaces only the name and the description of a usage key."""
+    """Replaces only the name and the description of a usage key, and returns its record."""
     old = yield from find(account, key)
     merged = {
         "name": old.name if name is None else name,

@@ -37,7 +37,7 @@ def hash_of(secret: str, form: HashForm) -> int:
 
     Args:
         secret: Text of the key, base64 of 32 bytes.
-        form: Form of the key that determines the hash.
+        form: Form of the key to hash: ``bytes`` for the 32 bytes of the key, or ``text`` for its base64 text.
 
     Raises:
         InvalidArgument: The text does not encode 32 bytes. The message does not contain the text.
@@ -54,7 +54,7 @@ def hash_of(secret: str, form: HashForm) -> int:
 
 
 def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, **arguments: Any) -> Flow[PendingMint]:
-    """Writes the record of a mint before the first request."""
+    """Writes the record of a mint before the first request, and returns the record."""
     node = yield from account.chain.node()
     begun = yield from account.chain.time()
     return (
@@ -75,7 +75,9 @@ def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, *
 
 
 def finish(account: Ownership, record: PendingMint, *, keep: bool = False) -> Flow[Wallet | UsageKey]:
-    """Performs the remaining steps, from any stage. Then deletes the record, unless ``keep`` is True.
+    """Performs the remaining steps, from any stage, and returns the created wallet or usage key.
+
+    Afterwards, the flow deletes the record, unless ``keep`` is True.
 
     Raises:
         SvcnbError: A step failed. A note on the error describes how to continue. The record keeps all data.
@@ -146,7 +148,7 @@ class _Steps:
         yield from act(lambda: records.write(self.record))
 
     def register(self, name: str, description: str) -> Flow[None]:
-        """Registers the wallet on chain, unless it is already registered."""
+        """Registers the wallet on chain, unless the wallet is already registered."""
         address, path = self.record.wallet_address, int(self.record.derivation_path, 16)
         if (yield from self.account.view("getWalletDerivation", address)) == 0:
             yield from self._advance("registering")
@@ -156,7 +158,7 @@ class _Steps:
         yield from self._advance("registered")
 
     def set_key(self) -> Flow[None]:
-        """Registers the usage key on chain, unless the chain already contains it."""
+        """Registers the usage key on chain, unless the key is already registered."""
         hashed = self.hashed()
         known = yield from self.account.every("listApiKeys")
         if all(entry[1] != hashed for entry in known):

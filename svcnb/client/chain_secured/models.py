@@ -73,7 +73,7 @@ class OnChain(Model):
     """Number of usage keys of the account."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns a short description of the account."""
+        """Returns all fields by name, for displays."""
         return self.shown()
 
 

@@ -96,7 +96,7 @@ class ChainSecured(Namespace):
     def create(
         self, owner: AnySigner, name: str, *, description: str = "", on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
-        """Creates an account that a wallet owns. The wallet signs one transaction.
+        """Creates and returns an account that a wallet owns. The wallet signs one transaction.
 
         Args:
             owner: The wallet, a `Signer` or an eth-account account. The wallet pays the gas for the creation and every
@@ -104,7 +104,7 @@ class ChainSecured(Namespace):
             name: Name of the account.
             description: Purpose of the account.
             on_preview: Function that the client calls with a preview of every write before the wallet signs the
-                transaction. If the function returns False, the client cancels the write.
+                transaction. If the function returns False, the client cancels the write. None signs without a preview.
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
@@ -116,13 +116,13 @@ class ChainSecured(Namespace):
     def open(
         self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
     ) -> ChainSecuredAccount:
-        """Opens the account that a wallet owns. The client reads the master hash from on-chain events.
+        """Opens and returns the account that a wallet owns. The client reads the master hash from on-chain events.
 
         Args:
             owner: The admin wallet of the account.
             api_key_hash: The master hash. This argument is required if the chain node does not store these events.
             on_preview: Function that the client calls with a preview of every write before the wallet signs the
-                transaction. If the function returns False, the client cancels the write.
+                transaction. If the function returns False, the client cancels the write. None signs without a preview.
 
         Raises:
             ChainError: The wallet does not own an account.
@@ -132,13 +132,13 @@ class ChainSecured(Namespace):
         return ChainSecuredAccount(self._session, self._ownership(writer, found))
 
     def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
-        """Alias of ``svc.accounts.convert``."""
+        """Alias of ``svc.accounts.convert``, which converts an account in API mode, and returns the account."""
         writer = self._writer(owner, None)
         found = self._do(account_flows.convert(writer, confirm=confirm))
         return ChainSecuredAccount(self._session, self._ownership(writer, found))
 
     def look(self, api_key_hash: str) -> ChainSecuredAccount:
-        """Opens any account for reading, including accounts in API mode.
+        """Opens any account for reading, including accounts in API mode, and returns the account.
 
         This method needs no wallet and no key, because the chain is public.
 
@@ -173,13 +173,14 @@ class ChainSecured(Namespace):
         return self._do(account_flows.resume(account, record))
 
     def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Signs the envelope of a flow with a wallet, for the chain and the current time of this service.
+        """Returns the signed envelope of a flow, for the chain and the current time of this service.
 
-        The other methods sign automatically. Use this method to inspect the envelope, or to send the envelope yourself.
+        All other methods sign automatically. Use this method to inspect or send the envelope yourself.
 
         Args:
-            owner: The wallet.
-            flow: ``CreateWallet``, ``AddUsageApiKey``, ``ConvertAccount`` or ``BillingAuth``.
+            owner: The wallet that signs.
+            flow: Operation that the envelope authorises: ``CreateWallet``, ``AddUsageApiKey``, ``ConvertAccount`` or
+                ``BillingAuth``.
 
         Raises:
             InvalidArgument: The flow does not exist.
@@ -197,7 +198,7 @@ class ChainSecured(Namespace):
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Checks a signed envelope against each of the service's eight rules, at the service's current time.
+        """Returns the result of each of the service's eight rules for a signed envelope, at the service's current time.
 
         Source: docs/service/signatures.md#rules-of-a-signature.
 
@@ -212,7 +213,9 @@ class ChainSecured(Namespace):
         return self._do(envelope_flows.check(self._chain, typed_data, signature, flow))
 
     def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
-        """Sends a signed envelope to the endpoint of its flow. The method does not register anything on chain.
+        """Sends a signed envelope to the endpoint of its flow, and returns the service's response.
+
+        The method does not register anything on chain.
 
         A new wallet or key is not part of any account until a transaction registers the object on chain.
         ``mine.wallets.create`` and ``mine.usage_keys.create`` perform both steps.

@@ -44,7 +44,10 @@ class Ownership:
         return self.writer.owner.address if self.writer.owner is not None else ""
 
     def write(self, name: str, *arguments: Any, on_sent: Any = None) -> Flow[Written]:
-        """Calls a function of the contract with a transaction, with the master hash as the first argument."""
+        """Calls a function of the contract with a transaction, and returns the result and the receipt.
+
+        The first argument of the function is always the master hash.
+        """
         yield from self.learn_names()
         try:
             return (yield from self.writer.write(name, self.master_hash, *arguments, on_sent=on_sent))
@@ -52,11 +55,11 @@ class Ownership:
             self._stale = True
 
     def view(self, name: str, *arguments: Any, block: int | None = None) -> Flow[Any]:
-        """Calls a view of the contract with the account's master hash."""
+        """Calls a view of the contract with the account's master hash, and returns the result."""
         return self.chain.view(name, self.master_hash, *arguments, block=block)
 
     def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
-        """Reads all pages of a list.
+        """Reads and returns all pages of a list.
 
         A page that is shorter than the page size is the last page (docs/service/http.md#paging).
         """
@@ -75,7 +78,7 @@ class Ownership:
     _stale: bool = True
 
     def learn_names(self) -> Flow[Names]:
-        """Reads the names of all objects again if the names may have changed."""
+        """Returns the names of all objects. The flow reads the names again if they may have changed."""
         names = self.writer.names
         if self._stale:
             names.groups = {number: name for number, name, _ in (yield from self.every("listGroups"))}
@@ -86,12 +89,12 @@ class Ownership:
         return names
 
     def signed(self, purpose: Purpose) -> Flow[SignedEnvelope]:
-        """Signs an envelope with the owner's wallet, at the service's current time."""
+        """Returns an envelope that the owner's wallet signed, at the service's current time."""
         return signed(self.writer, purpose)
 
 
 def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
-    """Signs an envelope with a wallet, at the service's current time.
+    """Returns an envelope that a wallet signed, at the service's current time.
 
     Raises:
         SigningError: The wallet did not sign.

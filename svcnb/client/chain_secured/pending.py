@@ -126,7 +126,7 @@ class PendingFolder:
         self.key_file: Path = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")
 
     def begin(self, **fields: Any) -> PendingMint:
-        """Writes the first record of the creation of a wallet or usage key.
+        """Writes and returns the first record of the creation of a wallet or usage key.
 
         Raises:
             ConfigError: The record cannot be written. The client did not send a request to the service.
@@ -248,7 +248,10 @@ class PendingFolder:
 
 def _require_private(path: Path) -> None:
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise ConfigError(f"other users can read {path}", hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}")
+        raise ConfigError(
+            f"{path} contains secrets, but other users can read it",
+            hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}",
+        )
 
 
 def _seal(key: bytes, content: bytes) -> bytes:

@@ -35,13 +35,13 @@ from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 
 
 def create_wallet(account: Ownership, name: str, description: str) -> Flow[Wallet]:
-    """Requests a new wallet from the service, and registers it on chain."""
+    """Requests a new wallet from the service, registers the wallet on chain, and returns it."""
     record = yield from mint.begin(account, "wallet", name, description=description)
     return cast("Wallet", (yield from mint.finish(account, record)))
 
 
 def wallets(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[Wallet]]:
-    """Reads all wallets of the account, or the wallets that a group permits."""
+    """Reads and returns all wallets of the account, or the wallets that a group permits."""
     if group is None:
         entries = yield from account.every("listPkps", block=block)
     else:
@@ -62,7 +62,7 @@ def remove_wallet(account: Ownership, wallet: WalletRef) -> Flow[Receipt]:
 
 
 def get_wallet(account: Ownership, wallet: WalletRef) -> Flow[Wallet]:
-    """Reads one wallet of the account."""
+    """Reads and returns one wallet of the account."""
     address = one_wallet_address(wallet, "mine")
     for item in (yield from wallets(account, None)):
         if item.wallet_address.lower() == address:
@@ -80,7 +80,7 @@ def create_group(
     actions: Iterable[ActionRef] | ActionRef,
     permitted: Iterable[WalletRef] | WalletRef,
 ) -> Flow[Group]:
-    """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
+    """Creates and returns a group with up to ten entries of each kind, and adds the other entries one by one."""
     if not name.strip():
         raise InvalidArgument("the group name is empty", hint='Pass a name: mine.groups.create("signers").')
     hashes, addresses = _hashes(actions), wallet_addresses(permitted)
@@ -93,7 +93,7 @@ def create_group(
 
 
 def groups(account: Ownership, block: int | None = None) -> Flow[Listing[Group]]:
-    """Reads all groups of the account."""
+    """Reads and returns all groups of the account."""
     entries = yield from account.every("listGroups", block=block)
     return Listing(
         [Group(id=number, name=name, description=text) for number, name, text in entries], of="groups", kind=Group
@@ -101,7 +101,7 @@ def groups(account: Ownership, block: int | None = None) -> Flow[Listing[Group]]
 
 
 def get_group(account: Ownership, group: GroupRef) -> Flow[Group]:
-    """Reads one group of the account."""
+    """Reads and returns one group of the account."""
     number = group_id(group)
     for item in (yield from groups(account)):
         if item.id == number:
@@ -118,7 +118,7 @@ def update_group(
     actions: Iterable[ActionRef] | ActionRef | None,
     permitted: Iterable[WalletRef] | WalletRef | None,
 ) -> Flow[Group]:
-    """Changes the given values of a group. All other values stay unchanged, including long lists."""
+    """Changes the given values of a group, and returns the group. All other values stay unchanged."""
     number = group_id(group)
     (_, old_name, old_text), old_hashes, old_addresses = yield from account.view("listGroupContents", number)
     merged = Group(
@@ -157,7 +157,7 @@ def remove_group(account: Ownership, group: GroupRef) -> Flow[Receipt]:
 
 
 def contents(account: Ownership, group: GroupRef, block: int | None = None) -> Flow[GroupContents]:
-    """Reads the actions and the wallets that a group permits."""
+    """Reads and returns the actions and the wallets that a group permits."""
     number = group_id(group)
     permitted = yield from wallets(account, number, block)
     return GroupContents(
@@ -210,7 +210,7 @@ def _add_rest(account: Ownership, number: int, hashes: Sequence[int], addresses:
 def register(
     account: Ownership, action: ActionRef, name: str | None, description: str | None
 ) -> Flow[RegisteredAction]:
-    """Registers an action under a name."""
+    """Registers an action under a name, and returns the registration."""
     cid = raw_cid(action)
     hashed = action_hash(action)
     if isinstance(action, Action):
@@ -225,7 +225,7 @@ def register(
 
 
 def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
-    """Reads one registered action."""
+    """Reads and returns one registered action."""
     hashed = one_action_hash(action, "mine")
     for item in (yield from actions_of(account, None)):
         if item.hashed_cid == hashed:
@@ -240,7 +240,7 @@ def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
 def update_action(
     account: Ownership, action: ActionRef, name: str | None, description: str | None
 ) -> Flow[RegisteredAction]:
-    """Changes the name or the description of a registered action. Omitted values stay unchanged."""
+    """Changes the name or the description of a registered action, and returns the registration."""
     hashed = one_action_hash(action, "mine")
     old = yield from get_action(account, hashed)
     merged = {
@@ -252,12 +252,12 @@ def update_action(
 
 
 def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
-    """Deletes an action's registration and removes the action from every group of the account."""
+    """Deletes an action's registration, removes the action from every group, and returns the receipt."""
     return (yield from account.write("removeAction", int(one_action_hash(action, "mine"), 16))).receipt
 
 
 def actions_of(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[RegisteredAction]]:
-    """Reads all actions of the account, or the actions that a group permits."""
+    """Reads and returns all actions of the account, or the actions that a group permits."""
     if group is None:
         entries = yield from account.every("listActions", block=block)
     else:

@@ -46,7 +46,7 @@ class OnChainWallets(OnChainResource):
     """Wallets that are registered on chain and whose keys the service derives."""
 
     def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
-        """Requests a new wallet from the service, and registers it in the account with a transaction.
+        """Requests a new wallet from the service, registers the wallet with a transaction, and returns it.
 
         The client keeps a local record until both steps are complete. After a failure between the steps,
         ``svc.chain_secured.pending()`` lists the record, and ``svc.chain_secured.resume(...)`` completes the creation.
@@ -67,7 +67,7 @@ class OnChainWallets(OnChainResource):
         return self._do(flows.wallets(self._account, group))
 
     def delete(self, wallet: WalletRef) -> Receipt:
-        """Deletes a wallet's registration.
+        """Deletes a wallet's registration with a transaction, and returns the receipt.
 
         The derivation path of the wallet still belongs to this account, so no other account can register the wallet.
         """
@@ -89,7 +89,7 @@ class OnChainWallets(OnChainResource):
 
 
 class OnChainUsageKeys(OnChainResource):
-    """Usage keys of the account. They can run actions over HTTP, as in API mode."""
+    """Usage keys of the account. These keys can run actions over HTTP, as in API mode."""
 
     def create(
         self,
@@ -123,8 +123,8 @@ class OnChainUsageKeys(OnChainResource):
             can_delete_groups: Whether the key can delete groups.
             can_create_pkps: Whether the key can create wallets.
             expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
-            form: Form of the key that determines the on-chain hash: ``bytes`` for its 32 bytes, as in the
-                specification, or ``text``, which some services require.
+            form: Form of the key whose hash is stored on chain. ``bytes`` means its 32 bytes, as in the specification.
+                ``text`` means its base64 text, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
                 small action. The check is free, unless the key can execute in all groups (one cent).
 
@@ -155,7 +155,7 @@ class OnChainUsageKeys(OnChainResource):
         )
 
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
-        """Executes a small action with a key to check whether the service finds the key, and which hash is on chain.
+        """Returns whether the service finds a key, and which hash is on chain. The check executes a small action.
 
         The check is free, unless the key can execute in all groups. The check then costs one cent.
 
@@ -185,7 +185,7 @@ class OnChainUsageKeys(OnChainResource):
         expires_in: Span | None = None,
         never_expires: bool = False,
     ) -> UsageKey:
-        """Changes a usage key. Omitted values stay unchanged, including the expiration.
+        """Changes a usage key, and returns its new record. Omitted values stay unchanged, including the expiration.
 
         Args:
             key: The key, its text, or its hash from a listing.
@@ -195,9 +195,9 @@ class OnChainUsageKeys(OnChainResource):
             manage_ipfs_ids_in_groups: Complete new list of groups.
             add_pkp_to_groups: Complete new list of groups.
             remove_pkp_from_groups: Complete new list of groups.
-            can_create_groups: The new flag.
-            can_delete_groups: The new flag.
-            can_create_pkps: The new flag.
+            can_create_groups: Whether the key can create groups.
+            can_delete_groups: Whether the key can delete groups.
+            can_create_pkps: Whether the key can create wallets.
             expires_in: Time from now for which the key can run actions: ``"30d"``, seconds, or a timedelta.
             never_expires: Whether to remove the expiration.
 
@@ -223,7 +223,7 @@ class OnChainUsageKeys(OnChainResource):
         )
 
     def update_metadata(self, key: KeyRef, *, name: str | None = None, description: str | None = None) -> UsageKey:
-        """Changes only the name or the description.
+        """Changes only the name or the description of a usage key, and returns its record.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -231,7 +231,7 @@ class OnChainUsageKeys(OnChainResource):
         return self._do(key_flows.update_metadata(self._account, key, name, description))
 
     def delete(self, key: KeyRef) -> Receipt:
-        """Deletes a usage key permanently.
+        """Deletes a usage key permanently with a transaction, and returns the receipt.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -244,7 +244,7 @@ class OnChainUsageKeys(OnChainResource):
         return self.delete(key)
 
     def get(self, key: KeyRef) -> UsageKey:
-        """Returns the current state of one usage key, without its secret.
+        """Returns the current record of one usage key, without its secret.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -263,7 +263,7 @@ class OnChainGroups(OnChainResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates a group.
+        """Creates a group, and returns it.
 
         The creation needs one transaction, plus one transaction for each action and each wallet beyond the first ten.
 
@@ -288,7 +288,7 @@ class OnChainGroups(OnChainResource):
         actions: Iterable[ActionRef] | ActionRef | None = None,
         wallets: Iterable[WalletRef] | WalletRef | None = None,
     ) -> Group:
-        """Changes a group. Omitted values stay unchanged.
+        """Changes a group, and returns the changed group. Omitted values stay unchanged.
 
         The change needs one transaction. If a list has more than ten entries, each added or removed entry needs its own
         transaction. Additions come first.
@@ -298,7 +298,7 @@ class OnChainGroups(OnChainResource):
             name: The new name.
             description: The new description.
             actions: The complete new list of permitted actions. An empty list permits none.
-            wallets: The complete new list of permitted wallets.
+            wallets: The complete new list of permitted wallets. An empty list permits none.
 
         Raises:
             ChainError: The group does not exist (``GroupDoesNotExist``).
@@ -310,7 +310,7 @@ class OnChainGroups(OnChainResource):
         )
 
     def delete(self, group: GroupRef) -> Receipt:
-        """Deletes a group.
+        """Deletes a group with a transaction, and returns the receipt.
 
         Usage keys keep the number of the deleted group in their lists. The contract never reuses the number.
         """
@@ -326,11 +326,11 @@ class OnChainGroups(OnChainResource):
         return self._do(flows.contents(self._account, group))
 
     def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action in a group. Unlike in API mode, the action can also be a hashed CID."""
+        """Permits an action in a group, and returns the receipt. The action can also be a hashed CID."""
         return self._do(flows.add_action(self._account, group, action))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Removes an action from a group.
+        """Removes an action from a group with a transaction, and returns the receipt.
 
         Raises:
             ChainError: The group does not permit the action (``ActionDoesNotExist``).
@@ -338,11 +338,11 @@ class OnChainGroups(OnChainResource):
         return self._do(flows.remove_action(self._account, group, action))
 
     def add_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
-        """Permits a wallet in a group."""
+        """Permits a wallet in a group with a transaction, and returns the receipt."""
         return self._do(flows.add_wallet(self._account, group, wallet))
 
     def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
-        """Removes a wallet from a group.
+        """Removes a wallet from a group with a transaction, and returns the receipt.
 
         Raises:
             ChainError: The group does not permit the wallet (``PkpDoesNotExist``).
@@ -350,7 +350,7 @@ class OnChainGroups(OnChainResource):
         return self._do(flows.withdraw_wallet(self._account, group, wallet))
 
     def get(self, group: GroupRef) -> Group:
-        """Returns the current state of one group.
+        """Returns one group with its current name and description.
 
         Raises:
             InvalidArgument: The value is not a group id, or is 0, the wildcard.
@@ -365,7 +365,7 @@ class OnChainActions(OnChainResource):
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Registers an action under a name, or replaces its existing name.
+        """Registers an action under a name, or replaces its existing name, and returns the registration.
 
         Args:
             action: An action, a source or a raw CID.
@@ -375,7 +375,7 @@ class OnChainActions(OnChainResource):
         return self._do(flows.register(self._account, action, name, description))
 
     def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
-        """Changes the name or the description of a registered action. Omitted values stay unchanged.
+        """Changes the name or the description of a registered action, and returns the registration.
 
         Raises:
             NotFound: The action is not registered.
@@ -383,7 +383,7 @@ class OnChainActions(OnChainResource):
         return self._do(flows.update_action(self._account, action, name, description))
 
     def delete(self, action: ActionRef) -> Receipt:
-        """Deletes an action's registration and removes the action from every group of the account."""
+        """Deletes an action's registration, removes the action from every group, and returns the receipt."""
         return self._do(flows.delete(self._account, action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:

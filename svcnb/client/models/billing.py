@@ -13,7 +13,7 @@ from svcnb.client.secret import Secret
 
 @checked
 def dollars(cents: int) -> str:
-    """Formats an amount of cents as dollars, for example ``$5.00``."""
+    """Returns an amount of cents as text in dollars, for example ``$5.00``."""
     sign = "-" if cents < 0 else ""
     return f"{sign}${abs(cents) // 100}.{abs(cents) % 100:02d}"
 

@@ -11,7 +11,7 @@ _WEI_PER_GWEI: Final = 10**9
 
 
 def ether(wei: int) -> str:
-    """Formats an amount of wei in ETH with at most nine decimals. Amounts below one gwei stay in wei.
+    """Returns an amount of wei as text in ETH, with at most nine decimals. Amounts below one gwei stay in wei.
 
     Example:
         >>> ether(1_500_000_000_000_000_000), ether(21_000_000_000_000), ether(5)
@@ -54,7 +54,7 @@ class Preview(Model):
     quiet: ClassVar[frozenset[str]] = frozenset({"arguments"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns a short description of the write."""
+        """Returns the displayed fields by name, with the cost in ETH."""
         return {
             "what": self.what,
             "function": self.function,
@@ -87,7 +87,7 @@ class Receipt(Model):
     """Cost of the transaction in wei, which the signing wallet paid."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns a short description of the write."""
+        """Returns the displayed fields by name, with the cost in ETH."""
         return {
             "what": self.what,
             "block": self.block,

@@ -161,7 +161,7 @@ class Explanation(Model):
         return draw(self)
 
     def summary(self) -> dict[str, object]:
-        """Returns a short form of the explanation."""
+        """Returns the result, the reason, the code of the first repair, and the warnings, by name."""
         return {
             "allowed": self.allowed,
             "reason": self.reason,

@@ -11,7 +11,7 @@ from svcnb.protocol.wire.values import parse_group_id
 
 
 class Group(Model):
-    """Set of actions and wallets. Each permission of a usage key applies to groups."""
+    """Set of actions and wallets. A usage key that can execute in a group can run the group's actions."""
 
     id: int
     """Number of the group in its account, starting at 1. The service never reuses the number of a deleted group."""

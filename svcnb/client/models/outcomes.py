@@ -65,7 +65,7 @@ class Outcome(Model):
 
     @classmethod
     def of_run(cls, index: int, params: object, run: Run) -> Outcome:
-        """Creates the outcome of a successful run."""
+        """Returns the outcome of a successful run with the given position and parameters."""
         return cls(
             index=index,
             params=params,
@@ -79,7 +79,7 @@ class Outcome(Model):
 
     @classmethod
     def of_error(cls, index: int, params: object, error: Exception) -> Outcome:
-        """Creates the outcome of a failed run."""
+        """Returns the outcome of a failed run with the given position and parameters."""
         named = f"{error.name}: " if isinstance(error, ActionError) and error.name else ""
         return cls(
             index=index,

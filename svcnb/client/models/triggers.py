@@ -138,7 +138,7 @@ class TriggerRun(Model):
         }
 
     def shown(self) -> dict[str, Any]:
-        """Returns the columns of a DataFrame."""
+        """Returns the values of the DataFrame's columns, by name."""
         names = ("id", "status", "attempt", "started_at", "finished_at", "error")
         return {name: getattr(self, name) for name in names} | {"seconds": self.seconds, "result": self.result}
 
@@ -205,8 +205,8 @@ class EventPreview(Model):
     """First topic of this event's logs, ``0x`` followed by 64 hex digits."""
 
     arguments: tuple[str, ...] = ()
-    """Description of each argument: the name in ``event.decoded`` (``arg0``, ``arg1``, ...), the type, and the mark
-    and the name from the signature."""
+    """Description of each argument: the name in ``event.decoded`` (``arg0``, ``arg1``, ...), the type, the word
+    ``indexed`` for an indexed argument, and the name from the signature."""
 
     warnings: tuple[str, ...] = ()
     """Limits of ``event.decoded`` for this signature."""

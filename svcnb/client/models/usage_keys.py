@@ -13,7 +13,7 @@ from svcnb.client.secret import Secret
 
 
 def describe_groups(numbers: Sequence[int]) -> str:
-    """Describes a list of group numbers: ``no group``, ``group 1`` or ``groups 1, 2``.
+    """Returns a description of a list of group numbers: ``no group``, ``group 1`` or ``groups 1, 2``.
 
     If the list contains 0, the result is ``every group``.
     """
@@ -122,7 +122,7 @@ class UsageKey(Model):
         return "; ".join(said + [verb for verb, allowed in flags.items() if allowed]) or "only read"
 
     def summary(self) -> dict[str, Any]:
-        """Returns a short description of the key."""
+        """Returns the name, description, permissions and hash of the key, and its masked secret, by name."""
         return {
             "name": self.name,
             "description": self.description,

@@ -35,7 +35,7 @@ def create(name: str, description: str, email: str | None) -> Flow[Account]:
 
 
 def exists() -> Flow[bool]:
-    """Checks whether the key belongs to an account in API mode."""
+    """Returns whether the key belongs to an account in API mode."""
     return ask(Call("GET", "/account_exists", lambda body, _: _boolean(body), timeout_class="read"))
 
 

@@ -17,7 +17,7 @@ class Accounts(Resource):
     """Methods that create an account, check the client's key, and convert an account to ChainSecured."""
 
     def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
-        """Creates an account in API mode, and returns its account key. The service never shows the key again.
+        """Creates an account in API mode, and returns the account with its key. The service never shows the key again.
 
         The call is free, needs no key, and takes as long as two chain transactions. The client does not retry a request
         that may have arrived.
@@ -25,7 +25,7 @@ class Accounts(Resource):
         Args:
             name: Name of the account.
             description: Purpose of the account.
-            email: E-mail address for the payment processor.
+            email: E-mail address for the payment processor. None sends no address.
 
         Raises:
             InvalidArgument: The name is blank.

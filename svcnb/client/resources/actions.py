@@ -18,7 +18,7 @@ from svcnb.protocol.hashes import hashed_cid
 
 
 def register(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
-    """Registers an action under a name, or replaces its existing name."""
+    """Registers an action under a name, or replaces its existing name, and returns the registration."""
     cid = raw_cid(action)
     if isinstance(action, Action):
         name = action.name if name is None else name
@@ -38,7 +38,7 @@ def register(action: ActionRef, name: str | None, description: str | None) -> Fl
 
 
 def update(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
-    """Reads an action's registration, and replaces the name or the description."""
+    """Reads an action's registration, replaces the name or the description, and returns the registration."""
     hashed = one_action_hash(action)
     if name is None or description is None:
         known = yield from listing(None)
@@ -64,7 +64,7 @@ def delete(action: ActionRef) -> Flow[None]:
 
 
 def cid(source: str | Action) -> Flow[str]:
-    """Requests the CID of a source from the service."""
+    """Requests the CID of a source from the service, and returns the CID."""
     text = source.source if isinstance(source, Action) else source
     return ask(
         Call(
@@ -88,7 +88,7 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
-    """Reads all actions of the account, or the actions that a group permits."""
+    """Reads and returns all actions of the account, or the actions that a group permits."""
     return every(lambda number: page(number, group=group), "actions", RegisteredAction)
 
 
@@ -99,7 +99,7 @@ def _text(body: object) -> str:
 
 
 def get(action: ActionRef) -> Flow[RegisteredAction]:
-    """Reads one registered action."""
+    """Reads and returns one registered action."""
     hashed = one_action_hash(action)
     missing = absent(
         f"action with the hash {hashed}",
@@ -115,7 +115,9 @@ class Actions(Resource):
     def register(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Registers an action under a name, or replaces its existing name. This call costs one cent.
+        """Registers an action under a name, or replaces its existing name, and returns the registration.
+
+        This call costs one cent.
 
         Args:
             action: An action, a source or a raw CID.
@@ -129,9 +131,9 @@ class Actions(Resource):
         return self._do(register(action, name, description))
 
     def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
-        """Changes the name or the description of a registered action. Omitted values stay unchanged.
+        """Changes the name or the description of a registered action, and returns the registration.
 
-        This call costs one cent.
+        Omitted values stay unchanged. This call costs one cent.
 
         Args:
             action: An action, a source, a CID or a hashed CID.
@@ -154,7 +156,7 @@ class Actions(Resource):
         self._do(delete(action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or the actions that a group permits. This call is free."""
+        """Returns all actions of the account, or the actions that ``group`` permits. This call is free."""
         return self._do(listing(group))
 
     def get(self, action: ActionRef) -> RegisteredAction:
@@ -170,11 +172,11 @@ class Actions(Resource):
         return self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[RegisteredAction]:
-        """Iterates over the actions page by page, for accounts with very many actions. The calls are free."""
+        """Iterates over the actions of the account, or of a group. Each request reads one page, free of charge."""
         return self._iterate(lambda number: page(number, group=group))
 
     def cid(self, source: str | Action) -> str:
-        """Requests the CID of a source from the service.
+        """Requests the CID of a source from the service, and returns this CID.
 
         This call is free and needs no key. `svcnb.cid` computes the same CID locally.
         """

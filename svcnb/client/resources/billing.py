@@ -21,14 +21,14 @@ LONGEST_POLL_S: Final = 5.0
 
 
 def publishable_key() -> Flow[str]:
-    """Reads the processor's publishable key."""
+    """Reads and returns the processor's publishable key."""
     return ask(
         Call("GET", attrgetter("processor_config_path"), member("publishable_key"), key=False, timeout_class="read")
     )
 
 
 def balance() -> Flow[Balance]:
-    """Reads the balance of the account."""
+    """Reads and returns the balance of the account."""
     return ask(Call("GET", "/billing/balance", model(Balance), timeout_class="read"))
 
 
@@ -69,7 +69,7 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
 
 
 def confirm(payment: Payment | str) -> Flow[Balance]:
-    """Requests the credit for a payment that the processor has collected, and reads the balance."""
+    """Requests the credit for a payment that the processor has collected, and returns the balance."""
     yield from ask(
         Call(
             "POST",
@@ -85,7 +85,7 @@ def confirm(payment: Payment | str) -> Flow[Balance]:
 
 
 def wait(payment: Payment, timeout: float) -> Flow[Payment]:
-    """Repeats the confirmation until the service has credited the payment."""
+    """Repeats the confirmation until the service has credited the payment, and returns the payment."""
     begun, _ = yield from now()
     delay = FIRST_POLL_S
     while True:
@@ -115,7 +115,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
 
 
 def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
-    """Starts a payment. With a local processor, the flow completes the payment and waits for the credit."""
+    """Starts and returns a payment. With a local processor, the flow completes the payment and waits for the credit."""
     payment = yield from create_payment_intent(amount_cents, method)
     body = _opening(payment) | {"payment_method": payment.method}
     try:
@@ -130,7 +130,7 @@ def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
 
 
 def pay_page(config: Config, payment: Payment) -> Flow[str | None]:
-    """Checks whether the local processor has a page for a payment."""
+    """Returns the address of the local processor's page for a payment, or None if there is no such page."""
     opening = _opening(payment)
 
     try:
@@ -181,7 +181,7 @@ class Billing(Resource):
         return self._do(balance())
 
     def top_up(self, amount_cents: int, *, method: Method = "card", timeout: float = 600.0) -> Payment:
-        """Adds credit.
+        """Adds credit to the account, and returns the payment.
 
         With an emulator, the local processor completes the payment, and this method returns after the service has added
         the credit. With a real service, a person must pay. This method then returns the payment with the status
@@ -200,11 +200,11 @@ class Billing(Resource):
         return self._do(top_up(amount_cents, method, timeout))
 
     def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Starts a payment, which a person must then complete.
+        """Starts a payment, and returns it with the status ``waiting``. A person must then complete the payment.
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: Payment method. The service only stores the method with the payment.
+            method: ``card`` or ``crypto``. The service only stores the method with the payment.
         """
         return self._do(create_payment_intent(amount_cents, method))
 
@@ -221,7 +221,7 @@ class Billing(Resource):
         return self._do(confirm(payment))
 
     def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
-        """Waits until the processor has collected a payment and the service has added the credit.
+        """Waits until the service has added the credit of a payment, and returns the payment as ``credited``.
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.

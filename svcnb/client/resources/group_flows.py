@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def create(
     name: str, description: str, actions: Iterable[ActionRef] | ActionRef, wallets: Iterable[WalletRef] | WalletRef
 ) -> Flow[Group]:
-    """Creates a group with up to ten entries of each kind, and then adds the remaining entries one by one."""
+    """Creates and returns a group with up to ten entries of each kind, and adds the other entries one by one."""
     if not is_name(name):
         raise InvalidArgument("the group name is empty", hint='Pass a name: svc.groups.create("signers").')
     permitted, rest = _split(actions)
@@ -61,7 +61,7 @@ def update(
     actions: Iterable[ActionRef] | ActionRef | None,
     wallets: Iterable[WalletRef] | WalletRef | None,
 ) -> Flow[Group]:
-    """Reads a group, applies the changes, and writes the whole group."""
+    """Reads a group, applies the changes, and writes and returns the whole group."""
     number = group_id(group)
     old = yield from get(number)
     permitted, rest = ([], []) if actions is None else _split(actions)
@@ -108,12 +108,12 @@ def page(number: int, size: int = PAGE_SIZE) -> Call[list[Group]]:
 
 
 def listing() -> Flow[Listing[Group]]:
-    """Reads all groups of the account."""
+    """Reads and returns all groups of the account."""
     return every(page, "groups", Group)
 
 
 def get(group: GroupRef) -> Flow[Group]:
-    """Reads one group of the account."""
+    """Reads and returns one group of the account."""
     number = group_id(group)
     return find(
         page, lambda item: item.id == number, absent(f"group {number}", "To list the groups, call svc.groups.list().")
@@ -121,7 +121,7 @@ def get(group: GroupRef) -> Flow[Group]:
 
 
 def contents(group: GroupRef) -> Flow[GroupContents]:
-    """Reads the actions and the wallets that a group permits."""
+    """Reads and returns the actions and the wallets that a group permits."""
     number = group_id(group)
     actions = yield from action_calls.listing(number)
     wallets = yield from wallet_calls.listing(number)

@@ -29,17 +29,17 @@ def _address(body: object, _answer: Answer | None = None) -> str:
 
 
 def chain_config() -> Flow[ChainConfig]:
-    """Reads the chain id and the address of the contract."""
+    """Reads and returns the chain id and the address of the contract."""
     return _get("/get_node_chain_config", model(ChainConfig))
 
 
 def version() -> Flow[Version]:
-    """Reads the version of the service's software."""
+    """Reads and returns the version of the service's software."""
     return _get("/version", model(Version))
 
 
 def health() -> Flow[Health]:
-    """Reads the health of the node. A 503 response is also valid."""
+    """Reads and returns the health of the node. A 503 response is also valid."""
     return _get(
         "//health",
         lambda body, answer: Health.model_validate({**body, "healthy": answer.status == 200}),  # noqa: PLR2004 - HTTP status
@@ -48,22 +48,22 @@ def health() -> Flow[Health]:
 
 
 def limits() -> Flow[Limits]:
-    """Reads the execution limits."""
+    """Reads and returns the execution limits."""
     return _get(attrgetter("action_limits_path"), model(Limits))
 
 
 def payers() -> Flow[list[str]]:
-    """Reads the addresses of the payers."""
+    """Reads and returns the addresses of the payers."""
     return _get("/get_api_payers", lambda body, _: [_address(item) for item in body])
 
 
 def admin_payer() -> Flow[str]:
-    """Reads the address of the admin payer."""
+    """Reads and returns the address of the admin payer."""
     return _get("/get_admin_api_payer", _address)
 
 
 def openapi() -> Flow[dict[str, Any]]:
-    """Reads the OpenAPI description."""
+    """Reads and returns the OpenAPI description."""
     return _get("/openapi.json", lambda body, _: dict(body))
 
 

@@ -53,7 +53,7 @@ def identity(item: Model) -> object:
 
 
 def every(page: Callable[[int], Call[list[M]]], of: str, kind: type[M]) -> Flow[Listing[M]]:
-    """Reads all pages of a list."""
+    """Reads and returns all pages of a list."""
     pages = Pages[M]()
     items: list[M] = []
     while pages.more:

@@ -79,7 +79,7 @@ def preview_cron(text: str, after: float, count: int) -> CronPreview:
 
 
 def preview_event(text: str) -> EventPreview:
-    """Explains an event signature.
+    """Returns an explanation of an event signature.
 
     Raises:
         InvalidArgument: The text is not an event signature.

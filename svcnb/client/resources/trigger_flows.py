@@ -85,7 +85,7 @@ def new_token() -> Secret:
 
 
 def me(access: ServiceAccess) -> Flow[Me]:
-    """Reads the user who approved the token."""
+    """Reads and returns the user who approved the token."""
     return ask(access.call("GET", "/api/me", model(Me), timeout_class="read"))
 
 
@@ -98,7 +98,7 @@ def who(access: ServiceAccess) -> Flow[Me | None]:
 
 
 def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
-    """Checks every two seconds until a user has approved the token."""
+    """Checks every two seconds until a user has approved the token, and returns the user."""
     begun, _ = yield from now()
     while True:
         try:
@@ -117,7 +117,7 @@ def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
 
 
 def tokens(access: ServiceAccess) -> Flow[Listing[TriggerToken]]:
-    """Reads the user's tokens, newest first, without their secrets."""
+    """Reads and returns the user's tokens, newest first, without their secrets."""
     items = yield from ask(access.call("GET", "/api/tokens", models(TriggerToken), timeout_class="read"))
     return Listing(items, of="tokens", kind=TriggerToken)
 
@@ -175,18 +175,18 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
 
 
 def listing(access: ServiceAccess) -> Flow[Listing[Trigger]]:
-    """Reads all triggers of the user, newest first."""
+    """Reads and returns all triggers of the user, newest first."""
     items = yield from ask(access.call("GET", "/api/triggers", models(Trigger), timeout_class="read"))
     return Listing(items, of="triggers", kind=Trigger)
 
 
 def get(access: ServiceAccess, trigger: Trigger | str) -> Flow[Trigger]:
-    """Reads one trigger."""
+    """Reads and returns one trigger."""
     return ask(access.call("GET", f"/api/triggers/{_id(trigger)}", model(Trigger), timeout_class="read"))
 
 
 def update(access: ServiceAccess, trigger: Trigger | str, **changes: Any) -> Flow[Trigger]:
-    """Changes a trigger. Fields whose new value is None stay unchanged."""
+    """Changes a trigger, and returns the changed trigger. Fields whose new value is None stay unchanged."""
     body = {name: value for name, value in changes.items() if value is not None}
     if (action := body.pop("action", None)) is not None:
         source, _ = source_or_cid(action)
@@ -234,7 +234,7 @@ def create_for(
 
 
 def runs(access: ServiceAccess, trigger: Trigger | str, limit: int | None, offset: int) -> Flow[Listing[TriggerRun]]:
-    """Reads runs, newest first, page by page."""
+    """Reads and returns runs, newest first, page by page."""
     found: dict[str, TriggerRun] = {}
     at = offset
     while limit is None or len(found) < limit:
@@ -261,7 +261,7 @@ def run_page(
 
 
 def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, timeout: float) -> Flow[TriggerRun]:
-    """Waits until the given run or the newest run has ended."""
+    """Waits until the given run or the newest run has ended, and returns the run."""
     wanted = None if run is None else getattr(run, "run_id", None) or _id(run)
     begun, _ = yield from now()
     wait = FIRST_POLL_S
@@ -293,7 +293,7 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
 def fire(
     config: Config, url: str, trigger: Trigger | str, body: object, headers: Mapping[str, str] | None
 ) -> Flow[Accepted]:
-    """Sends a POST request to a webhook, without a token, as an external sender does."""
+    """Sends a POST request to a webhook as an external sender, without a token, and returns the id of the run."""
     content, content_type = _content(body)
     sent = {"Accept": "application/json", "Content-Type": content_type} | dict(headers or {})
     address = f"{url}/webhook/{_id(trigger)}"
@@ -322,7 +322,7 @@ def _id(value: object) -> str:
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument(
             f"invalid trigger or run {value!r}",
-            hint=("Pass the object that create or list returned, or its id."),
+            hint="Pass the object that triggers.create or triggers.list returned, or its id.",
         )
     return quote(text.strip(), safe="")
 
@@ -342,7 +342,7 @@ def _key_text(key: object) -> str:
 
 
 def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
-    """Checks the address and the token.
+    """Checks the address and the token, and returns both.
 
     Raises:
         ConfigError: The address is missing, or the token is malformed.

@@ -35,9 +35,9 @@ class TriggerChanges(TriggerOptions, total=False):
         name: The new name.
         action: The new action or its source. If you pass an action, also pass ``usage_key``.
         usage_key: The key that the runs use.
-        kind: The new kind.
-        config: Settings for this kind of trigger.
-        enabled: Whether the trigger fires.
+        kind: The new kind: ``webhook``, ``schedule`` or ``chain_event``.
+        config: The new settings for this kind of trigger, for example ``{"cron": "0 9 * * *"}``.
+        enabled: Whether the trigger starts runs.
     """
 
     name: str

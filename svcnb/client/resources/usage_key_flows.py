@@ -52,7 +52,7 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
 
 
 def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
-    """Reads a key's record, applies the changes, and writes the whole record."""
+    """Reads a key's record, applies the changes, and writes and returns the whole record."""
     old = yield from get(key)
     given = {name: value for name, value in changes.items() if value is not None}
     merged: dict[str, Any] = (
@@ -65,7 +65,7 @@ def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
 
 
 def update_metadata(key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
-    """Reads a key's record if needed, and replaces only the name and the description."""
+    """Reads a key's record, replaces only the name and the description, and returns the record."""
     old = yield from get(key)
     merged = {
         "name": old.name if name is None else name,
@@ -96,12 +96,12 @@ def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
 
 
 def listing() -> Flow[Listing[UsageKey]]:
-    """Reads all usage keys of the account, without their secrets."""
+    """Reads and returns all usage keys of the account, without their secrets."""
     return every(page, "usage keys", UsageKey)
 
 
 def get(key: KeyRef) -> Flow[UsageKey]:
-    """Reads one usage key of the account, without its secret."""
+    """Reads and returns one usage key of the account, without its secret."""
     hashed = key_hash(key)
     if isinstance(key, UsageKey) or looks_like_hash(key_reference(key)):
         what = f"usage key with the hash {hashed}"

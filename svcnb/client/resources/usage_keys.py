@@ -75,7 +75,7 @@ class UsageKeys(Resource):
         return self._do(usage_key_flows.listing())
 
     def get(self, key: KeyRef) -> UsageKey:
-        """Returns the current state of one usage key, without its secret. This call is free.
+        """Returns the current record of one usage key, without its secret. This call is free.
 
         Args:
             key: The key, its text, or its hash from a listing.
@@ -86,7 +86,7 @@ class UsageKeys(Resource):
         return self._do(usage_key_flows.get(key))
 
     def iter(self) -> Iterator[UsageKey]:
-        """Iterates over the usage keys page by page, for accounts with very many keys. The calls are free."""
+        """Iterates over the usage keys of the account. Each request reads one page. The requests are free."""
         return self._iterate(usage_key_flows.page)
 
     def update(
@@ -103,7 +103,7 @@ class UsageKeys(Resource):
         can_delete_groups: bool | None = None,
         can_create_pkps: bool | None = None,
     ) -> UsageKey:
-        """Changes a usage key. Omitted values stay unchanged. This call costs one cent.
+        """Changes a usage key, and returns its new record. Omitted values stay unchanged. This call costs one cent.
 
         The service replaces the whole record, and resets the expiration to that of a new key. This method therefore
         reads the record first and then writes all of its values. To change only the name or the description, use
@@ -117,9 +117,9 @@ class UsageKeys(Resource):
             manage_ipfs_ids_in_groups: Complete new list of groups.
             add_pkp_to_groups: Complete new list of groups.
             remove_pkp_from_groups: Complete new list of groups.
-            can_create_groups: The new flag.
-            can_delete_groups: The new flag.
-            can_create_pkps: The new flag.
+            can_create_groups: Whether the key can create groups.
+            can_delete_groups: Whether the key can delete groups.
+            can_create_pkps: Whether the key can create wallets.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -141,7 +141,12 @@ class UsageKeys(Resource):
         )
 
     def update_metadata(self, key: KeyRef, *, name: str | None = None, description: str | None = None) -> UsageKey:
-        """Changes only the name or the description of a usage key. This call costs one cent.
+        """Changes only the name or the description of a usage key, and returns its record. This call costs one cent.
+
+        Args:
+            key: The key, its text, or its hash from a listing.
+            name: The new name. If omitted, the name stays unchanged.
+            description: The new description. If omitted, the description stays unchanged.
 
         Raises:
             NotFound: The account does not contain the key.

@@ -13,7 +13,7 @@ from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model
 
 
 def create() -> Flow[Wallet]:
-    """Creates a wallet, and registers the wallet in the account."""
+    """Creates a wallet, registers the wallet in the account, and returns it."""
     return ask(
         Call(
             "POST",
@@ -35,12 +35,12 @@ def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> C
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:
-    """Reads all wallets of the account, or the wallets that a group permits."""
+    """Reads and returns all wallets of the account, or the wallets that a group permits."""
     return every(lambda number: page(number, group=group), "wallets", Wallet)
 
 
 def get(wallet: WalletRef) -> Flow[Wallet]:
-    """Reads one wallet of the account."""
+    """Reads and returns one wallet of the account."""
     address = one_wallet_address(wallet)
     missing = absent(f"wallet {address}", "To list the wallets, call svc.wallets.list().")
     return find(page, lambda item: item.wallet_address.lower() == address, missing)
@@ -50,7 +50,7 @@ class Wallets(Resource):
     """Wallets of the account. Only actions with permission to use a wallet receive the wallet's private key."""
 
     def create(self) -> Wallet:
-        """Creates a wallet, and registers it in the account. This call costs one cent.
+        """Creates a wallet, registers the wallet in the account, and returns it. This call costs one cent.
 
         The client does not retry a request that may have arrived.
 
@@ -64,7 +64,8 @@ class Wallets(Resource):
         """Returns all wallets of the account, or the wallets that a group permits. This call is free.
 
         Args:
-            group: Group whose wallets the method returns. A wallet with the zero address means every wallet.
+            group: Group whose wallets the method returns. None means all wallets of the account. In a group, a wallet
+                with the zero address means every wallet.
         """
         return self._do(listing(group))
 
@@ -81,5 +82,5 @@ class Wallets(Resource):
         return self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[Wallet]:
-        """Iterates over the wallets page by page, for accounts with very many wallets. The calls are free."""
+        """Iterates over the wallets of the account, or of a group. Each request reads one page, free of charge."""
         return self._iterate(lambda number: page(number, group=group))

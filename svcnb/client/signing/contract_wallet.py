@@ -62,7 +62,7 @@ class ContractWallet(Signer):
         return self._signer.sign_typed_data(typed_data)
 
     async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:
-        """Signs with the owner's key, without blocking."""
+        """Signs with the owner's key without blocking; see `Signer.sign_typed_data`."""
         return await self._signer.sign_typed_data_async(typed_data)
 
     def __repr__(self) -> str:

@@ -26,7 +26,7 @@ class SignedEnvelope:
     before ``issued_at`` to 300 seconds after ``issued_at``.
 
     Attributes:
-        typed_data: The envelope.
+        typed_data: The signed typed data (EIP-712), with the members types, primaryType, domain and message.
         signature: Signature in ``0x`` hex.
     """
 
@@ -35,7 +35,7 @@ class SignedEnvelope:
 
     @property
     def flow(self) -> Flow:
-        """Flow of the envelope, which determines the endpoints that accept the envelope."""
+        """Operation that the envelope authorises. Only the endpoints of this operation accept the envelope."""
         return Flow(self.typed_data["primaryType"])
 
     @property
@@ -85,7 +85,7 @@ class SignedEnvelope:
 def sign_flow(
     signer: AnySigner, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> SignedEnvelope:
-    """Builds the envelope of a flow, and signs it with a wallet.
+    """Builds the envelope of a flow, signs the envelope with a wallet, and returns the signed envelope.
 
     Args:
         signer: The wallet.

@@ -19,7 +19,7 @@ _IMPORTING: Final = threading.Lock()
 
 
 def eth_account(purpose: str) -> Any:
-    """Imports eth-account, which takes about half a second.
+    """Imports and returns the module eth_account. The first import takes about half a second.
 
     Args:
         purpose: Feature that needs eth-account, for the error message.

@@ -47,7 +47,7 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_key(cls, key: str | bytes | Secret) -> LocalSigner:
-        """Creates a signer from a private key.
+        """Returns a signer with a private key.
 
         Args:
             key: 32 bytes, or the same bytes as a hex string.
@@ -63,7 +63,7 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_account(cls, account: LocalAccount) -> LocalSigner:
-        """Creates a signer from an account of eth-account. Methods that need a signer also accept the account.
+        """Returns a signer with the key of an eth-account account. Methods that need a signer also accept the account.
 
         Args:
             account: The result of ``eth_account.Account.from_key``, ``create`` or ``from_mnemonic``.
@@ -90,7 +90,7 @@ class LocalSigner(Signer):
 
     @classmethod
     def random(cls) -> LocalSigner:
-        """Creates a signer with a new random key. Save the key before you use the wallet for anything of value."""
+        """Returns a signer with a new random key. Save the key before you use the wallet for anything of value."""
         while True:
             try:
                 return cls.from_key(os.urandom(SECRET_BYTES))
@@ -99,7 +99,7 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_keyfile(cls, path: str | os.PathLike[str], password: str | Secret | None = None) -> LocalSigner:
-        """Reads a key from a file.
+        """Reads a key from a file, and returns a signer.
 
         Args:
             path: An encrypted JSON key file (version 3, a common format of wallets), or a hex file that no other user
@@ -137,7 +137,7 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_json(cls, text: str, password: str | Secret | None, *, name: str = "the key file") -> LocalSigner:
-        """Reads a key from the text of an encrypted JSON key file (version 3).
+        """Reads a key from the text of an encrypted JSON key file (version 3), and returns a signer.
 
         Args:
             text: Text of the file.

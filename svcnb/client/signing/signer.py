@@ -19,7 +19,7 @@ class Signer(Checked, ABC):
     @property
     @abstractmethod
     def address(self) -> str:
-        """Address of the wallet with checksum, the value of ``message.address``."""
+        """Address of the wallet, with checksum. Envelopes contain this address in ``message.address``."""
 
     @abstractmethod
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """Digest of typed data (EIP-712), which eth-account computes after this module has checked the type of every value.
 
-eth-account converts values that do not match their type. For example, it signs the string "no" as
-the bool true, accepts a string for bytes, and pads short bytes. Wallets reject such values or sign other data, so this
-module rejects them.
+eth-account converts values that do not match their type. For example, eth-account signs the string "no" as the bool
+true, accepts a string for bytes, and pads short bytes. Wallets reject such values or sign other data. Therefore, this
+module rejects such values.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def presented_key(headers: Headers) -> str:
         return key
     raise StructuredError(
         401,
-        "No API key was sent.",
+        "no API key was sent",
         fix="Send the header X-Api-Key: <API_KEY> or Authorization: Bearer <API_KEY>.",
         docs="authentication",
         headers={"WWW-Authenticate": "Bearer"},

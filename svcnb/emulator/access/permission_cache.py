@@ -44,7 +44,8 @@ _Question: TypeAlias = tuple[str, int | None]
 The index None means the whole result.
 """
 
-# checkPermission ignores the expiration of a key. The other view functions always reject an expired key.
+# For emulators that do not enforce expiration, because checkPermission accepts an expired key. The other view functions
+# always reject such a key.
 _EXECUTES: Final[_Question] = ("checkPermission", 3)
 _USES: Final[_Question] = ("checkPermission", 5)
 _USES_STRICTLY: Final[_Question] = ("checkPermission", 6)
@@ -218,7 +219,7 @@ class PermissionCache:
             return 0  # the wallet belongs to another account
 
     def clear(self) -> None:
-        """Clears the cache. Call this method after a replacement of the whole state."""
+        """Clears the cache. Call this method after a reset or after the restore of a snapshot."""
         self._version += 1
         self._answers.clear()
         self._callers.clear()
@@ -316,7 +317,7 @@ class GrantDelay:
         self._late: dict[int, float] = {}
 
     def note(self, event: str, block: int) -> None:
-        """Records when the permissions of an event take effect.
+        """Delays the grants of a block, if the event is in `GRANTS`. Other events have no effect.
 
         Args:
             event: Name of the event.
@@ -352,7 +353,7 @@ def _refuse_hash(key: str) -> None:
     if looks_like_hash(key):
         raise StructuredError(
             401,
-            "The API key looks like a precomputed hash (0x and 64 hex digits), but a hash is not a credential.",
+            "the API key looks like a precomputed hash (0x and 64 hex digits), but a hash is not a credential",
             fix=(
                 "Send the API key itself. For billing calls of a ChainSecured account, send X-Wallet-Auth signed by "
                 "the admin wallet."
@@ -366,7 +367,7 @@ def _unknown_key() -> StructuredError:
     """Returns the error for a key that does not belong to any account."""
     return StructuredError(
         401,
-        "The API key does not resolve to any account: it is mistyped, was deleted, or was never created.",
+        "the API key does not resolve to any account: it is mistyped, was deleted, or was never created",
         fix="Check the key. Create an account with POST /core/v1/new_account, or a usage key with add_usage_api_key.",
         docs="authentication",
         headers={"WWW-Authenticate": "Bearer"},

@@ -42,12 +42,12 @@ async def verify_envelope(
     Args:
         typed_data: Envelope as received: an object, or an object as JSON text.
         signature: Signature as received, as hex text.
-        flow: The flow that the endpoint accepts. The envelope's ``primaryType`` must be the name of this flow.
+        flow: Kind of request that the endpoint accepts. The envelope's ``primaryType`` must be the name of this kind.
         chain_id: The node's chain id.
         clock: The server's clock.
         vocabulary: Names of the service, which are part of the digest.
-        is_valid_contract_signature: Function to call if the private key of ``message.address`` did not create the
-            signature.
+        is_valid_contract_signature: Function that asks the contract at ``message.address`` whether the signature is
+            valid. The verifier calls it only if recovery does not return this address.
 
     Returns:
         Address of the wallet that signed: ``0x`` and 40 lowercase hex digits.

@@ -57,7 +57,7 @@ async def wallet_of_header(
     except EndpointFailure as failure:
         raise StructuredError(
             401,
-            f"The header {HEADER} is not valid: {failure.message}",
+            f"the header {HEADER} is not valid: {failure.message}",
             fix=f"Sign a new {Flow.BILLING_AUTH.value} envelope and send it within {ISSUED_AT_WINDOW_S} seconds, "
             "or send an API key instead.",
             docs="authentication",

@@ -92,7 +92,7 @@ class Accounts:
         """Creates an account and returns its key, which the service never returns again.
 
         The service creates a wallet and registers this wallet as the Account Master Wallet. The account key is the
-        private key of the wallet in base64. The call takes as long as two transactions.
+        private key of the wallet in base64. The call sends two transactions in sequence.
         """
         await self._faults.check("chain")
         path = self._custody.new_path()
@@ -150,7 +150,7 @@ class Accounts:
         if wait_s is not None:
             raise StructuredError(
                 429,
-                f"At most {self._settings.new_account_burst} accounts per minute can be created from one IP address.",
+                f"at most {self._settings.new_account_burst} accounts per minute can be created from one IP address",
                 fix="Wait for the number of seconds in Retry-After, or use an existing account.",
                 headers={"Retry-After": str(math.ceil(wait_s))},
             )

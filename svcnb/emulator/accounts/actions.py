@@ -49,8 +49,7 @@ class Actions:
         require_owner(call.caller)
         master, action = call.caller.master_hash, int(body.hashed_cid, 16)
         if not await self._known(call, action):
-            # The contract accepts the removal of a missing action. Such a CID is probably a typing error, so return an
-            # error.
+            # The contract accepts the removal of a missing action. The CID is probably mistyped, so return an error.
             raise EndpointFailure(404, error_text("ActionDoesNotExist", (master, 0, action)))
         await self._contract.write("removeAction", master, action)
         return Success()

@@ -160,7 +160,7 @@ class NodeConfig:
         """Always returns an error, because an emulator has no trusted execution environment."""
         raise StructuredError(
             503,
-            "This emulator runs without a trusted execution environment, so it cannot return an attestation.",
+            "this emulator runs without a trusted execution environment, so it cannot return an attestation",
             fix=(
                 "Use a deployment in a trusted execution environment. Do not use an emulator's keys for anything "
                 "of value."

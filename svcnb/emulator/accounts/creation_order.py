@@ -83,8 +83,8 @@ class CreationOrder:
 
         Returns:
             Positions by group id, hash, or lowercase address. The result is empty for a list from which no entry was
-            ever removed. The result is also empty if the node rejects a query over all blocks, as public nodes do. The
-            caller then uses the contract's order.
+            ever removed. The result is also empty if the node does not answer a query over all blocks, for example a
+            public node. The caller then uses the contract's order.
         """
         name = (function, master_hash, arguments)
         if (known := self._known.get(name)) is not None:

@@ -155,7 +155,7 @@ class RunActions:
             note.abandoned()
             raise
         except EngineUnavailable as error:
-            down = Unavailable("The actions runtime")
+            down = Unavailable("the actions runtime")
             note.refused(down, "unavailable")
             raise down from error
         except ServiceError as refusal:
@@ -223,7 +223,7 @@ class RunActions:
         )
 
     def _meter(self, call: Call) -> Meter | None:
-        """Returns the credit check of a run, or None for a free run. The check reserves one cent for every second.
+        """Returns the credit check of a run, or None for a free run. Each check reserves the price of the elapsed time.
 
         By default, the service charges only successful runs, so a run that stops for lack of credit costs nothing
         (docs/service/billing.md#prices). A run can finish between two checks and cost more than the credit. The account
@@ -250,7 +250,7 @@ class RunActions:
         if self._settings.load_shedding and self._load.overloaded():
             raise StructuredError(
                 429,
-                "The node rejects executions for a short time, because its CPU is overloaded. Nothing was charged.",
+                "the node rejects executions for a short time, because its CPU is overloaded; nothing was charged",
                 fix="Wait for the number of seconds in Retry-After, then try again. Wait longer after each failure.",
                 headers={"Retry-After": "1"},
             )
@@ -303,7 +303,7 @@ async def _cid(source: str) -> str:
 
 
 class _Note:
-    """Recorder of one execution, which writes a record for every result."""
+    """Recorder of one execution, which adds one record to the log: success, failure, refusal or disconnection."""
 
     def __init__(self, runs: RunLog, clock: Clock, call: Call, cid: str) -> None:
         self._runs = runs

@@ -23,7 +23,7 @@ class SourceCache:
         self._sources: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def put(self, cid: str, source: str) -> None:
-        """Stores the source of a permitted run. Deletes the oldest sources if the cache exceeds its limit.
+        """Stores the source of a permitted run. Deletes the least recently run sources above the limit of the cache.
 
         Args:
             cid: CID of the source.

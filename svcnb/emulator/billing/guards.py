@@ -91,7 +91,7 @@ class BillingGuards:
             owns = "does not own" if caller is None else "no longer owns"
             raise StructuredError(
                 401,
-                f"The signature in {HEADER} is valid, but the wallet {wallet}, which signed, {owns} an account.",
+                f"the signature in {HEADER} is valid, but the wallet {wallet}, which signed, {owns} an account",
                 fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
                 docs="authentication",
             )
@@ -101,7 +101,7 @@ class BillingGuards:
         if not self._enabled:
             raise StructuredError(
                 503,
-                "Billing is disabled on this node. Nothing was charged.",
+                "billing is disabled on this node; nothing was charged",
                 fix="Start the emulator with --billing-enabled true (SVC_BILLING_ENABLED).",
             )
         await self._faults.check("billing")

@@ -141,9 +141,11 @@ class _Holds:
 
 @dataclass(slots=True)
 class _Order:
-    """Request of one caller. The batch posts the entry and ends the hold. Without an entry, the hold begins or grows.
+    """Request of one caller to the batcher.
 
-    A request with neither an entry nor a hold publishes released credit to the other servers.
+    If the request has an entry, the batcher posts the entry and ends the hold. If the request has only a hold, the
+    batcher begins the hold or increases it to ``grow_to``. A request without entry and hold only publishes the holds
+    of this server to the other servers.
     """
 
     hold: Hold | None
@@ -280,7 +282,8 @@ class _Batcher:
                 answers.append(next(posted)[1])
             else:
                 answers.append(self._held(order.hold, order.grow_to, known) if order.hold else 0)
-        # End holds last, because the check of new holds in this batch used the credit before its charges.
+        # End holds last. The checks of new holds used the credit before the charges of this batch, so the ended holds
+        # still had to count.
         for order in orders:
             if order.entry and order.hold:
                 self._holds.drop(order.hold)

@@ -35,7 +35,7 @@ class ProcessorRefusal(EndpointFailure):
     Args:
         status: HTTP status.
         code: Machine-readable code.
-        message: Complete sentence for the user, as from real payment processors.
+        message: One clause that states the problem and the allowed values, in lower case and without a full stop.
         kind: Category of the code: ``invalid_request_error`` or ``card_error``.
     """
 
@@ -131,7 +131,7 @@ class Processor:
             if intent is None:
                 raise EndpointFailure(
                     404,
-                    f"There is no payment {intent_id[:80]!r}. Send the payment_intent_id from create_payment_intent.",
+                    f"there is no payment {intent_id[:80]!r}: send the payment_intent_id from create_payment_intent",
                 )
             if problem := _not_creditable(intent, account):
                 raise EndpointFailure(400, problem)
@@ -143,7 +143,7 @@ class Processor:
 
         return await self._store.run(work)
 
-    # --- actions of a browser, a user or a teacher ------------------------------------------------------------
+    # --- requests of a browser or of the control plane ----------------------------------------------------------
 
     async def find(self, intent_id: str, client_secret: str) -> Intent:
         """Returns a payment if the client secret is correct.
@@ -229,7 +229,7 @@ class Processor:
         return await self._change(intent_id, change, client_secret)
 
     async def set_outcome(self, intent_id: str, outcome: str, delay_ms: int = 0) -> Intent:
-        """Sets the outcome of a payment for the control plane, and overrides earlier choices. Returns the payment.
+        """Sets the outcome of a payment, even if the payment is already processing. Returns the payment.
 
         Args:
             intent_id: Id of the payment.
@@ -269,8 +269,8 @@ class Processor:
                 raise ProcessorRefusal(
                     404,
                     "resource_missing",
-                    f"The client secret does not match the payment {intent_id[:80]!r}. Send the payment_intent_id and "
-                    "the client_secret from one response of create_payment_intent.",
+                    f"the client secret does not match the payment {intent_id[:80]!r}: send the payment_intent_id and "
+                    "the client_secret from one response of create_payment_intent",
                 )
             changed = change(intent)
             if changed is not intent:
@@ -292,22 +292,28 @@ class Processor:
 
 def _not_creditable(intent: Intent, account: str) -> str | None:
     if intent.wallet != account:
-        return "This payment belongs to another account. Send a key of the account that created the payment."
+        return "this payment belongs to another account: send a key of the account that created the payment"
     if intent.credited_at is not None:
         return (
-            f"This payment of {dollars(intent.amount_cents)} is already credited. GET billing/balance shows the credit."
+            f"this payment of {dollars(intent.amount_cents)} is already credited; GET billing/balance shows the credit"
         )
     return {
-        "requires_payment_method": "This payment has not been paid yet. Pay it at the processor, then confirm it.",
-        "processing": "This payment is still processing. Confirm it later. A crypto payment can take several minutes.",
-        "failed": f"{intent.problem or 'The payment failed.'} Pay again, or create another payment.",
-        "canceled": "This payment was canceled. Create another payment.",
+        "requires_payment_method": "this payment has not been paid yet: pay at the processor, then confirm the payment",
+        "processing": "this payment is still processing: confirm the payment later (crypto can take several minutes)",
+        "failed": f"{_clause(intent.problem or 'the payment failed')}; pay again, or create another payment",
+        "canceled": "this payment was canceled: create another payment",
         "succeeded": None,
     }[intent.status]
 
 
+def _clause(problem: str) -> str:
+    """Returns the first sentence of a text for the page, as a message of the API: lower case, without a full stop."""
+    first = problem.partition(". ")[0].removesuffix(".")
+    return first[:1].lower() + first[1:]
+
+
 def _wrong_status(intent: Intent, effect: str) -> ProcessorRefusal:
-    text = f"The status of this payment is {intent.status}, so {effect}."
+    text = f"the status of this payment is {intent.status}, so {effect}"
     return ProcessorRefusal(400, "payment_intent_unexpected_state", text)
 
 
@@ -315,7 +321,7 @@ def _one_of(what: str, value: str, allowed: tuple[Word, ...]) -> Word:
     for known in allowed:
         if known == value:
             return known
-    raise ProcessorRefusal(400, "parameter_invalid", f"Invalid {what} {value!r}: use {' or '.join(allowed)}.")
+    raise ProcessorRefusal(400, "parameter_invalid", f"invalid {what} {value!r}: use {' or '.join(allowed)}")
 
 
 def _same(given: str, known: str) -> bool:
@@ -325,7 +331,7 @@ def _same(given: str, known: str) -> bool:
 def _delay(seconds: float) -> float:
     if not 0 <= seconds <= MAX_PAYMENT_DELAY_S:
         raise ProcessorRefusal(
-            400, "parameter_invalid", f"Invalid delay of {seconds:g} s: use a delay from 0 to {MAX_PAYMENT_DELAY_S} s."
+            400, "parameter_invalid", f"invalid delay of {seconds:g} s: use a delay from 0 to {MAX_PAYMENT_DELAY_S} s"
         )
     return seconds
 

@@ -18,7 +18,7 @@ from svcnb.emulator.billing.intents import PAYABLE, Intent
 from svcnb.emulator.billing.pages import ASSETS, asset, message_page, pay_page, return_page, settled_page
 from svcnb.emulator.billing.processor import Processor, ProcessorRefusal
 from svcnb.emulator.billing.return_url import ReturnUrlRefused, check_return_url, with_query
-from svcnb.emulator.errors import StructuredError
+from svcnb.emulator.errors import StructuredError, as_sentence
 from svcnb.emulator.http.answers import answer
 from svcnb.emulator.http.body import parse, read_bytes
 from svcnb.emulator.http.routing import Call, Endpoint
@@ -135,7 +135,7 @@ class ProcessorPages:
             raise ProcessorRefusal(
                 401,
                 "api_key_invalid",
-                "The publishable key is missing or invalid. Send the key from the service: Authorization: Bearer pk_…",
+                "the publishable key is missing or invalid: send Authorization: Bearer with the service's pk_… key",
             )
         return processor
 
@@ -182,7 +182,7 @@ class ProcessorPages:
         data = asset(name)
         if data is None:
             raise StructuredError(
-                404, f"The file {name} was not found.", fix="Build the front end: python hatch_build.py."
+                404, f"the file {name} was not found", fix="Build the front end: python hatch_build.py."
             )
         return Response(data, media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 
@@ -194,7 +194,7 @@ async def _fields(call: Call) -> dict[str, str]:
         return dict(parse_qsl(data.decode("utf-8", "replace"), keep_blank_values=True))
     body = await parse(data)
     if not isinstance(body, dict):
-        raise ProcessorRefusal(400, "parameter_invalid", "The body is not a JSON object: send a JSON object or a form.")
+        raise ProcessorRefusal(400, "parameter_invalid", "the body is not a JSON object: send a JSON object or a form")
     return {name: value for name, value in body.items() if isinstance(value, str)}
 
 
@@ -213,7 +213,7 @@ async def _press(processor: Processor, intent_id: str, secret: str, form: dict[s
         delay_s = float(delay or (processor.crypto_delay_s if method == "crypto" else 0))
     except ValueError:
         raise ProcessorRefusal(
-            400, "parameter_invalid", f"Invalid delay_s {delay[:60]!r}: send a number of seconds."
+            400, "parameter_invalid", f"invalid delay_s {delay[:60]!r}: send a number of seconds"
         ) from None
     return await processor.attempt(intent_id, secret, method, outcome=outcome or "succeeded", delay_s=delay_s)
 
@@ -241,4 +241,4 @@ def _html(page: str, status: int = 200) -> Response:
 def _refused(refusal: ReturnUrlRefused | ProcessorRefusal, *, root: str = "..") -> Response:
     status = refusal.status if isinstance(refusal, ProcessorRefusal) else 400
     heading = "Payment not found" if status == 404 else "The operation failed"  # noqa: PLR2004 - an HTTP status
-    return _html(message_page(heading, str(refusal), root=root), status)
+    return _html(message_page(heading, as_sentence(str(refusal)), root=root), status)

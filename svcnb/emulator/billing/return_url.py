@@ -7,8 +7,8 @@ import re
 from typing import Final
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-# Browsers read a backslash as a slash and ignore control characters, so they can interpret such an address differently
-# from this check.
+# Browsers read a backslash as a slash and ignore control characters. A browser can therefore open a different address
+# than the address that this module checks.
 _MISREAD: Final = re.compile(r"[\\\x00-\x20\x7f]")
 
 
@@ -36,8 +36,8 @@ def check_return_url(url: str, *, own_host: str) -> str:
         if parts.scheme in {"http", "https"} and (_is_loopback(parts.hostname) or parts.netloc == own_host):
             return url
     raise ReturnUrlRefused(
-        f"Invalid return_url {url[:80]!r}: use an address on this machine (http://127.0.0.1:…, http://localhost:…) or "
-        "on the host of this page."
+        f"invalid return_url {url[:80]!r}: use an address on this machine (http://127.0.0.1:…, http://localhost:…) or "
+        "on the host of this page"
     )
 
 

@@ -36,8 +36,8 @@ def payment_required(needed_cents: int, credit_cents: int) -> StructuredError:
     return StructuredError(
         402,
         (
-            f"This call needs {dollars(needed_cents)}, but the account has "
-            f"{display(credit_cents) if credit_cents else f'{dollars(0)} (no credits)'}."
+            f"this call needs {dollars(needed_cents)}, but the account has "
+            f"{display(credit_cents) if credit_cents else f'{dollars(0)} (no credits)'}"
         ),
         fix=(
             f"Add credits by card or crypto, at least {dollars(MIN_PAYMENT_CENTS)}: POST billing/create_payment_intent "

@@ -145,7 +145,7 @@ def entries_of(connection: Connection, account: str) -> list[Entry]:
 
 
 def discrepancies(connection: Connection) -> list[str]:
-    """Returns descriptions of all differences between balances and entries."""
+    """Returns descriptions of all differences between balances and entries, and of entries with a wrong sign."""
     problems = [
         f"{account}: the balance is {kept or 0} cents, but the sum of the ledger entries is {counted or 0} cents"
         for account, kept, counted in connection.rows(_DISAGREEING)
@@ -160,7 +160,7 @@ def discrepancies(connection: Connection) -> list[str]:
 
 
 def held_by_others(connection: Connection, accounts: Collection[str]) -> Counter[str]:
-    """Returns the cents that other servers have reserved.
+    """Returns the cents that other servers have reserved, by account.
 
     Args:
         connection: Connection inside a transaction.

@@ -36,7 +36,7 @@ _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
 
 
 class Chain:
-    """Chain with the deployed contract. Addresses are available immediately. Everything else requires `start`.
+    """Chain with the deployed contract. Addresses are available immediately. All methods need a previous `start`.
 
     Args:
         settings: Settings that select the chain and the number of payers.
@@ -199,7 +199,7 @@ class Chain:
 
         Raises:
             ContractRevert: The contract reverted the simulated call. No transaction was sent.
-            ChainUnavailable: The chain does not respond.
+            ChainUnavailable: The chain does not respond, or rejected the transaction.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
         """
@@ -213,7 +213,7 @@ class Chain:
 
         Raises:
             ContractRevert: The contract reverted one of the simulated calls. No transaction was sent.
-            ChainUnavailable: The chain does not respond.
+            ChainUnavailable: The chain does not respond, or rejected one of the transactions.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
         """
@@ -312,7 +312,7 @@ class Chain:
     async def import_snapshot(self, data: bytes) -> None:
         """Restores a snapshot from `export_snapshot`, in the node and in the journal.
 
-        Listeners receive the event `RESET`. The caller can first restore the database to the same moment.
+        Listeners receive the event `RESET`. The method does not restore the other tables of the database.
 
         Raises:
             SnapshotUnusable: The bytes are not a snapshot of this chain. The chain is unchanged.

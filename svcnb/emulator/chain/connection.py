@@ -1,7 +1,7 @@
 """JSON-RPC connection to the emulator's own node.
 
-The node listens on a Unix socket in a private folder. A response takes 65 microseconds. Over keep-alive HTTP on
-loopback, a response takes 530 microseconds. The socket needs no port. Other users of the machine and web pages cannot
+The node listens on a Unix socket in a private folder. A response takes about 65 microseconds, compared with 530
+microseconds over keep-alive HTTP on loopback. The socket needs no port. Other users of the machine and web pages cannot
 connect to the socket.
 """
 
@@ -57,7 +57,7 @@ class Connection(Protocol):
 
 @dataclass
 class _Pending:
-    """Pending request."""
+    """Request that waits for its response."""
 
     answer: asyncio.Future[Any]
     limit: int
@@ -101,9 +101,11 @@ class StreamConnection:
             async with asyncio.timeout(RPC_TIMEOUT_S):
                 return await asked.answer
         except TimeoutError as error:
-            raise ChainUnavailable(f"the node did not respond to {method} within {RPC_TIMEOUT_S:.0f} s") from error
+            raise ChainUnavailable(
+                f"the chain node did not respond to {method} within {RPC_TIMEOUT_S:.0f} s"
+            ) from error
         except OSError as error:
-            raise ConnectionLost(f"the node has stopped ({error})") from error
+            raise ConnectionLost(f"the chain node has stopped ({error})") from error
         finally:
             self._waiting.pop(number, None)
 
@@ -124,7 +126,7 @@ class StreamConnection:
                 await self._writer.drain()
 
     async def _listen(self) -> None:
-        reason = "the node closed the connection"
+        reason = "the chain node closed the connection"
         line = _Line(self._limit_of)
         try:
             while piece := await self._reader.read(PIECE_BYTES):
@@ -137,7 +139,7 @@ class StreamConnection:
         except (OSError, ValueError) as error:
             reason = str(error)
         finally:
-            self._lost = ConnectionLost(f"the node has stopped ({reason})")
+            self._lost = ConnectionLost(f"the chain node has stopped ({reason})")
             for asked in self._waiting.values():
                 if not asked.answer.done():
                     asked.answer.set_exception(self._lost)

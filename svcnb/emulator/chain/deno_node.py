@@ -96,7 +96,7 @@ class DenoNode:
             await process.wait()
             if isinstance(error, (TimeoutError, OSError)):
                 raise ChainUnavailable(
-                    f"the node did not start within {_START_S:.0f} s: try again when this machine has less load"
+                    f"the chain node did not start within {_START_S:.0f} s: try again when this machine is less busy"
                 ) from error
             raise
         return cls(process, StreamConnection(process.stdout, process.stdin))
@@ -116,4 +116,4 @@ class DenoNode:
 async def _wait_until_ready(output: asyncio.StreamReader, errors: asyncio.StreamReader) -> None:
     if await output.readline() != b"{}\n":
         words = (await errors.read(_WORDS)).decode(errors="replace").strip()
-        raise ChainUnavailable(f"the node stopped immediately: {words or 'no message'}")
+        raise ChainUnavailable(f"the chain node stopped immediately: {words or 'no message'}")

@@ -1,4 +1,4 @@
-"""Deployment of the facets, of the diamond contract (EIP-2535) that refers to them, and of the list of payers.
+"""Deployment of the diamond contract (EIP-2535) with its facets and its list of payers.
 
 The owner sends the transactions in a fixed order, starting with nonce 0. The owner's key alone therefore determines the
 contract's address, and an interrupted deployment can continue.
@@ -110,7 +110,7 @@ async def check_version(request: Request, address: str) -> None:
         address: Address of the contract.
 
     Raises:
-        ChainUnusable: A different version deployed the contract.
+        ChainUnusable: A different version of svcnb deployed the contract.
     """
     loupe = contract.function("facets")
     answer = await request("eth_call", {"to": address, "data": "0x" + loupe.encode_call(abi, ()).hex()}, "latest")
@@ -169,7 +169,7 @@ async def complete(
         admin_payer: Address of the wallet that manages the payers.
 
     Raises:
-        ChainUnusable: The deployment failed, or a different version deployed the contract.
+        ChainUnusable: The deployment failed, or a different version of svcnb deployed the contract.
         ChainUnavailable: The chain does not respond.
     """
     address = artifact.address(owner.address)
@@ -203,7 +203,7 @@ async def _send(chain: LocalChain | RemoteChain, relay: Relay, owner: Wallet, ca
             _check(call, await relay.send(owner, call.to, call.data))
         except ChainUnavailable as error:
             raise ChainUnusable(
-                f"{call.what} cannot be deployed: {error.message} Send ether to {owner.address} on this chain, and "
+                f"{call.what} cannot be deployed: {error.message}. Send ether to {owner.address} on this chain, and "
                 "keep the seed or the state folder."
             ) from error
 

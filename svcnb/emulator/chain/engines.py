@@ -36,7 +36,7 @@ class Node(Protocol):
 
 
 def engine_of(setting: Engine) -> Engine:
-    """Returns the engine that a setting selects. A browser page has only one engine."""
+    """Returns the engine that a setting selects, or always `ETHEREUMJS` in a browser page."""
     return ETHEREUMJS if IN_PAGE else setting
 
 

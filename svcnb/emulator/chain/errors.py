@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from svcnb.emulator.errors import ChainUnavailable as ChainUnavailable, StructuredError, as_sentence  # noqa: PLC0414
+from svcnb.emulator.errors import ChainUnavailable as ChainUnavailable, StructuredError  # noqa: PLC0414
 from svcnb.protocol.contract import Revert
 from svcnb.protocol.json_rpc import (
     INTERNAL_ERROR as INTERNAL_ERROR,  # noqa: PLC0414
@@ -43,9 +43,7 @@ class Unsupported(StructuredError):
     """
 
     def __init__(self, detail: str) -> None:
-        super().__init__(
-            400, as_sentence(detail), fix="Use the built-in chain: start the emulator without --chain-rpc."
-        )
+        super().__init__(400, detail, fix="Use the built-in chain: start the emulator without --chain-rpc.")
 
 
 INVALID_REQUEST = -32600

@@ -48,7 +48,7 @@ class Listeners(list[Listener]):
             try:
                 listener(event)
             except Exception:
-                log.exception("a listener failed on the event %s", event.name)
+                log.exception("a listener of contract events failed: event %s", event.name)
 
 
 async def ignore(_receipt: dict[str, Any]) -> None:

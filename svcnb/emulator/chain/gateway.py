@@ -113,7 +113,7 @@ class Gateway:
                 if left > 0:
                     return answer
                 number = request.get("id") if isinstance(request, dict) else None
-                problem = f"response too large: the batch exceeds {MAX_RPC_RESPONSE_BYTES} bytes. Send smaller batches"
+                problem = f"response too large: the batch exceeds {MAX_RPC_RESPONSE_BYTES} bytes; send smaller batches"
                 return _failure(number, RpcError(RESPONSE_TOO_LARGE, problem))
 
         return await asyncio.gather(*map(one, body))
@@ -222,7 +222,7 @@ def _refused(method: str) -> RpcError:
         "eth_signTypedData_v4",
     }:
         reason = (
-            "this node has no keys. Sign in your wallet or with eth-account, and send signed transactions with "
+            "this node has no keys; sign in your wallet or with eth-account, and send signed transactions with "
             "eth_sendRawTransaction"
         )
     elif method.startswith(

@@ -43,7 +43,7 @@ class Genesis(NamedTuple):
         """Parses a string from `as_text`.
 
         Raises:
-            ChainUnusable: The string belongs to a chain with different rules, from a different version.
+            ChainUnusable: A different version of svcnb created the chain, with different rules.
         """
         content = json.loads(text)
         if (content.pop("hardfork"), content.pop("gas_limit")) != (HARDFORK, GAS_LIMIT):

@@ -61,13 +61,13 @@ class LocalChain:
         self._broken: ChainUnavailable | None = None
         self._next_rebuild_at: float | None = None
         self._is_unreported = False
-        """Whether a block can contain a journalled transaction whose receipt was not reported."""
+        """Whether a block can contain a journalled transaction whose receipt `on_receipt` has not received."""
         self._jobs = Jobs()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], Awaitable[None]] = ignore
         """Coroutine function to call with each receipt before the sender receives a response."""
         self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Coroutine function to call after the restore of a snapshot, or a change whose receipt was not reported."""
+        """Coroutine function to call after the restore of a snapshot, or after a rebuild if receipts are missing."""
 
     # --- start and stop ---------------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class LocalChain:
 
         Raises:
             RpcError: The node returned an error, or a response longer than ``limit``.
-            ChainUnavailable: The node is not running and will not restart.
+            ChainUnavailable: The node did not start in time, or the chain was stopped.
         """
         for _ in range(_ATTEMPTS - 1):
             node = await self._wait_for_node()
@@ -141,7 +141,7 @@ class LocalChain:
                 async with asyncio.timeout(_READY_S):
                     await self._ready.wait()
             except TimeoutError as error:
-                raise ChainUnavailable("the node is still starting: try again in a few seconds") from error
+                raise ChainUnavailable("the chain node is still starting: try again in a few seconds") from error
         if self._replica.node is None:
             raise self._broken or ChainUnavailable("the chain is not running")
         return self._replica.node
@@ -187,7 +187,7 @@ class LocalChain:
         async def give() -> int:
             balance = int(await self._replica.ask("eth_getBalance", address, "latest"), 16) + wei
             if balance > _MAX_WEI:
-                raise RpcError(INVALID_PARAMS, f"the balance of {address} would reach 2**256 wei: add less than {wei}")
+                raise RpcError(INVALID_PARAMS, f"{address} can have at most 2**256 - 1 wei: add less than {wei} wei")
             (entry,) = self._replica.following(BALANCE, [journal.balance_payload(address, balance)])
             await self._replica.append([entry])
             with self._rebuild_after_errors():
@@ -386,7 +386,7 @@ class LocalChain:
                 problem = error
             else:
                 return
-        self._broken = ChainUnavailable(f"its node stopped and cannot be restarted ({problem})")
+        self._broken = ChainUnavailable(f"the chain node stopped and cannot be restarted ({problem})")
         self._next_rebuild_at = asyncio.get_running_loop().time() + _REST_S
         await self._replica.close()
         self._ready.set()  # waiting requests now fail, because no node is running

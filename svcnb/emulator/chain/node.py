@@ -124,10 +124,11 @@ class AnvilNode:
                 self.connection = await StreamConnection.open(path)
             except OSError as error:
                 if self.exited.done():
-                    raise ChainUnavailable(f"the node stopped immediately: {await self.last_output()}") from error
+                    raise ChainUnavailable(f"the chain node stopped immediately: {await self.last_output()}") from error
                 if asyncio.get_running_loop().time() > deadline:
                     raise ChainUnavailable(
-                        f"the node did not start within {_START_S:.0f} s: try again when this machine has less load"
+                        f"the chain node did not start within {_START_S:.0f} s: try again when this machine is "
+                        "less busy"
                     ) from error
                 await asyncio.sleep(0.002)
             else:
@@ -152,7 +153,7 @@ class AnvilNode:
         while (now := _idle_switches(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
                 raise ChainUnavailable(
-                    f"the node was not ready within {_START_S:.0f} s: try again when this machine has less load"
+                    f"the chain node was not ready within {_START_S:.0f} s: try again when this machine is less busy"
                 )
             before = now
             await asyncio.sleep(0.001)

@@ -26,7 +26,7 @@ class PageConnection:
     async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
         """See `Connection`."""
         if self._node is None:
-            raise ConnectionLost("the node was stopped")
+            raise ConnectionLost("the chain node was stopped")
         answer = await self._node.request(method, json.dumps(params))
         if len(answer) > limit:
             raise json_rpc.too_large(limit)

@@ -1,4 +1,4 @@
-"""Relay for managed writes, which sends several writes in parallel from payers (wallets of the service).
+"""Relay that sends several managed writes in parallel. Payers, which are wallets of the service, sign the writes.
 
 The relay first simulates each write as a call. A revert therefore costs no gas, and the name of the contract's error is
 available. Each payer sends the transactions of only one write or group of writes at a time, so its nonces stay in
@@ -27,7 +27,7 @@ from svcnb.protocol.contract import AbiError, Function, decode_revert
 T = TypeVar("T")
 
 GAS: Final = 25_000_000
-"""Gas limit of a transaction on the built-in chain. A block contains one transaction and has 30 million gas."""
+"""Gas limit of a transaction on the built-in chain. A block has one transaction, and a limit of 30 million gas."""
 MAX_FEE: Final = 1_000_000_000_000
 """Maximum fee on the built-in chain, in wei per unit of gas.
 

@@ -1,4 +1,4 @@
-"""Node that follows the journal. After a loss of the node, a replay of the journal rebuilds the chain on a new node.
+"""Node that executes the journal. After a loss of the node, a replay of the journal rebuilds the chain on a new node.
 
 This module uses no locks, because `LocalChain` makes all changes in sequence.
 """
@@ -57,7 +57,7 @@ class NoBlock(ChainUnavailable):
 
 
 class Replica:
-    """Node that follows the journal.
+    """Node that executes the entries of the journal.
 
     Args:
         store: Database that contains the journal.
@@ -109,7 +109,7 @@ class Replica:
             early: Node that is already starting. The method uses this node if the first block matches.
 
         Raises:
-            ChainUnusable: The journal belongs to a different chain, or cannot be repaired.
+            ChainUnusable: The journal belongs to another server, chain or engine, or cannot be repaired.
             ChainUnavailable: The node did not start.
             ToolMissing: The node's binary is not installed.
         """
@@ -156,7 +156,7 @@ class Replica:
             ConnectionLost: The node has stopped.
         """
         if self.node is None:
-            raise ConnectionLost("the node is not running")
+            raise ConnectionLost("the chain node is not running")
         return await self.node.connection.request(method, *params)
 
     # --- advancing --------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class Replica:
                 await self.ask("evm_setNextBlockTimestamp", hex(entry.timestamp))
                 receipt: Receipt = await self.ask("eth_sendRawTransactionSync", "0x" + entry.payload.hex())
         except TimeoutError as error:
-            raise NoBlock(f"the node did not create a block for a transaction within {_SEND_S:g} s") from error
+            raise NoBlock(f"the chain node did not create a block for a transaction within {_SEND_S:g} s") from error
         self._worked_s += time.monotonic() - began
         self.applied = entry.position
         self.timestamp = entry.timestamp
@@ -228,7 +228,7 @@ class Replica:
             await self._save_dump()
 
     async def settle(self) -> None:
-        """Saves a dump of the state, so that the next start is fast."""
+        """Saves a dump of a changed state, so that the next start is fast. Does nothing for a database in memory."""
         if self._store.url is not None and self._position > self._dumped_at:
             await self._save_dump()
 
@@ -297,7 +297,7 @@ class Replica:
 
         Raises:
             ChainUnusable: The journal cannot be read.
-            ChainUnavailable: The node did not start, or its blocks differ from those recorded in the journal.
+            ChainUnavailable: The node did not start, or its blocks differ from the blocks that the journal records.
         """
         self._marks.clear()
         self._worked_s = 0.0  # the replay counts as new work

@@ -48,7 +48,7 @@ def number(value: int) -> bytes:
 
 
 def read_number(item: Item, bits: int = 256) -> int:
-    """Returns the number of a decoded item.
+    """Returns the number that a decoded item encodes.
 
     Raises:
         RlpError: The item is a list, has leading zeros, or has more than ``bits`` bits.

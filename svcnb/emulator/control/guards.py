@@ -28,11 +28,11 @@ def control_guard(token: str) -> Guard:
         _refuse_other_origins(request)
         _require_token(request, token)
         if request.method in _WITH_BODY and not is_json(request):
-            # A form on another site cannot send this type without a preflight request.
+            # A page of another site cannot send this content type without a preflight request.
             raise StructuredError(
                 415,
-                f"The content type of the request is {request.headers.get('content-type', '')[:60]!r}, but the "
-                f"control plane accepts only {JSON_TYPE}.",
+                f"the content type of the request is {request.headers.get('content-type', '')[:60]!r}, but the "
+                f"control plane accepts only {JSON_TYPE}",
                 fix=f"Send the header Content-Type: {JSON_TYPE}. If the request has no values, send {{}}.",
             )
 
@@ -43,7 +43,7 @@ def _refuse_other_origins(request: Request) -> None:
     if not is_own_origin(request):
         raise StructuredError(
             403,
-            "A page of another origin cannot use the control plane.",
+            "the request comes from a page of another origin, which cannot use the control plane",
             fix="Call the control plane from a program, or from a page that the emulator serves.",
         )
 
@@ -53,7 +53,7 @@ def _require_token(request: Request, token: str) -> None:
     if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
         raise StructuredError(
             401,
-            "The control token is missing or invalid.",
+            "the control token is missing or invalid",
             fix=(
                 "Send Authorization: Bearer <control_token>. Without the setting control_token, the emulator creates "
                 "the token, and prints the token at the start."

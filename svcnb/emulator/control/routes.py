@@ -21,7 +21,7 @@ from svcnb.emulator.control.bodies import (
     PaymentOutcome,
 )
 from svcnb.emulator.control.snapshots import Snapshots
-from svcnb.emulator.errors import StructuredError, as_sentence
+from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.middleware import CONTROL_PREFIX
 from svcnb.emulator.http.routing import Call, Endpoint, Guard, Handler
 from svcnb.emulator.platform.offload import in_thread
@@ -156,7 +156,7 @@ class ControlPlane:
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
-        """Restores the initial state: no accounts, a new chain, and the configured clock. Keeps the snapshots."""
+        """Restores the initial state: no accounts or faults, a new chain, and the configured clock. Keeps snapshots."""
         self._faults.clear()
         self._tolerated.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
@@ -174,14 +174,14 @@ class ControlPlane:
         return _DONE | {"name": name}
 
     async def restore_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
-        """Replaces the database, the chain, the clock and the random number generators with those of a snapshot."""
+        """Restores the database, the chain, the clock and the random number generators from a snapshot."""
         name = _snapshot_name(call)
         try:
             found = await self._saved.restore(name)
         except ValueError as error:
             raise StructuredError(
                 409,
-                f"Snapshot {name!r} cannot be restored: {error}.",
+                f"snapshot {name!r} cannot be restored: {error}",
                 fix="Delete the snapshot with DELETE /_emulator/snapshots/NAME, and save a new one.",
             ) from None
         if not found:
@@ -205,7 +205,7 @@ class ControlPlane:
                 time.advance(body.advance)
             except ValueError as error:
                 fix = 'Advance by a shorter time, or send {"real": true} to return to the machine\'s time.'
-                raise StructuredError(400, as_sentence(str(error)), fix=fix) from None
+                raise StructuredError(400, str(error), fix=fix) from None
         else:
             time.real()
         return {"now": time.now(), "frozen": time.frozen}
@@ -219,7 +219,7 @@ class ControlPlane:
         if len(self._faults.waiting()) >= MAX_PENDING_FAULTS:
             raise StructuredError(
                 400,
-                f"{MAX_PENDING_FAULTS} faults are pending, and no more are allowed.",
+                f"{MAX_PENDING_FAULTS} faults are pending, and no more are allowed",
                 fix="Delete all faults with DELETE /_emulator/faults.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)
@@ -249,13 +249,13 @@ class ControlPlane:
         return describe(await self._processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))
 
     async def approve_agent(self, _call: Call, body: AgentApproval) -> dict[str, object]:
-        """Approves a client, identified by its challenge, for the triggers of a user, as the approval page does."""
+        """Approves the token with the given challenge for the triggers of a user, as the approval page does."""
         try:
             triggers = await self._triggers()
             user = await triggers.identity.approve(body.challenge, body.label or "", body.email)
         except Refused as refusal:
             fix = "Send the challenge that the client shows, and a valid e-mail address."
-            raise StructuredError(refusal.status, as_sentence(refusal.message), fix=fix) from None
+            raise StructuredError(refusal.status, refusal.message, fix=fix) from None
         return {"ok": True, "user_email": user.email}
 
     async def contract_wallet(self, _call: Call, body: ContractWalletRequest) -> dict[str, str]:
@@ -274,7 +274,7 @@ class ControlPlane:
         if found is None:
             raise StructuredError(
                 404,
-                f"No execution has the request id {request_id[:80]!r}.",
+                f"no execution has the request id {request_id[:80]!r}",
                 fix=(
                     "Send the X-Request-Id of the execution's response. GET /_emulator/runs lists the newest "
                     "executions."
@@ -292,7 +292,7 @@ class ControlPlane:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
             fix = "Send the policy allow or deny, or the policy record or replay together with a file."
-            raise StructuredError(400, as_sentence(str(error)), fix=fix) from None
+            raise StructuredError(400, str(error), fix=fix) from None
         return self._network()
 
     def _recording(self, name: str | None) -> Path | None:
@@ -320,7 +320,7 @@ def _snapshot_name(call: Call) -> str:
     if len(name) > MAX_SNAPSHOT_NAME_CHARS or not name.isprintable():
         raise StructuredError(
             400,
-            f"Invalid snapshot name {name[:80]!r}: expected 1 to {MAX_SNAPSHOT_NAME_CHARS} printable characters.",
+            f"invalid snapshot name {name[:80]!r}: expected 1 to {MAX_SNAPSHOT_NAME_CHARS} printable characters",
             fix="Choose a shorter name without control characters.",
         )
     return name
@@ -328,5 +328,5 @@ def _snapshot_name(call: Call) -> str:
 
 def _no_snapshot(name: str) -> StructuredError:
     return StructuredError(
-        404, f"No snapshot has the name {name[:80]!r}.", fix=("Send GET /_emulator/snapshots to list the snapshots.")
+        404, f"no snapshot has the name {name[:80]!r}", fix=("Send GET /_emulator/snapshots to list the snapshots.")
     )

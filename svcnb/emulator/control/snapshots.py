@@ -54,7 +54,7 @@ class Snapshots:
         clock: The emulator's clock.
         randomness: The emulator's random number generators.
         quiesce: Lock that delays requests during a replacement of the state.
-        runs: The record of executions, which a snapshot writes before it reads the state.
+        runs: The record of executions. A snapshot first waits until the database contains this record.
         on_exchange: Coroutine function to call after a replacement of the state, to clear caches.
     """
 
@@ -114,7 +114,7 @@ class Snapshots:
             Whether a snapshot with that name exists.
 
         Raises:
-            ValueError: The time of the snapshot is outside the range of the clock. Earlier versions had no such range.
+            ValueError: The time of the snapshot is outside the range of the clock. Earlier versions accepted any time.
         """
         async with self._quiesce.exclusive():
             await self._runs.flush()

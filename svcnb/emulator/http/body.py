@@ -55,7 +55,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
         limit: Maximum number of bytes to accept.
 
     Raises:
-        StructuredError: 413 if the body is larger than the limit.
+        StructuredError: 413 if the body is larger than the limit, or 503 if the memory for all bodies is full.
         CallerDisconnected: The caller closed the connection.
     """
     declared = request.headers.get("content-length")
@@ -81,12 +81,12 @@ def is_json(request: Request) -> bool:
 
 
 def wrong_type(request: Request) -> StructuredError:
-    """Returns the error for a request whose Content-Type is not JSON."""
+    """Returns the 404 error for a request whose Content-Type is not JSON."""
     content_type = request.headers.get("content-type", "")
     return StructuredError(
         404,
-        f"The content type of the request is {content_type[:60]!r}, but {request.method} {request.url.path} accepts "
-        f"only {JSON_TYPE}.",
+        f"the content type of the request is {content_type[:60]!r}, but {request.method} {request.url.path} accepts "
+        f"only {JSON_TYPE}",
         fix=f"Send the header Content-Type: {JSON_TYPE}.",
     )
 
@@ -101,7 +101,7 @@ def require_plain(request: Request) -> None:
     if coding not in {"", "identity"}:
         raise StructuredError(
             400,
-            f"The body is compressed (Content-Encoding: {coding[:40]}), but the service does not decompress bodies.",
+            f"the body is compressed (Content-Encoding: {coding[:40]}), but the service does not decompress bodies",
             fix="Send plain JSON, without the header Content-Encoding.",
         )
 
@@ -115,17 +115,17 @@ async def parse(data: bytes) -> Any:
     if not data.strip():
         raise StructuredError(
             400,
-            "The request has no body, but the endpoint requires a JSON body.",
+            "the request has no body, but the endpoint requires a JSON body",
             fix=f"Send a JSON body. {_SPECIFICATION}",
         )
     try:
         return await read_json(data)
     except JsonLimitExceeded as error:
-        raise StructuredError(400, f"The JSON body exceeds a limit: {error}.", fix=error.fix) from None
+        raise StructuredError(400, f"the JSON body exceeds a limit: {error}", fix=error.fix) from None
     except ValueError as error:
         raise StructuredError(
             400,
-            f"The body is not valid JSON: {error}.",
+            f"the body is not valid JSON: {error}",
             fix="Send UTF-8 JSON with the header Content-Type: application/json.",
         ) from None
 
@@ -145,12 +145,12 @@ def read_json_now(data: bytes) -> Any:
     """Parses JSON like `read_json`, in the calling thread."""
     if more_values_than(data, MAX_JSON_VALUES):
         raise JsonLimitExceeded(
-            f"it contains more than {MAX_JSON_VALUES:,} values, the maximum",
+            f"the body contains more than {MAX_JSON_VALUES:,} values, the maximum",
             "Send fewer values, for example in several requests. An action can fetch large data with an HTTP request.",
         )
     if deeper_than(data, MAX_JSON_DEPTH):
         raise JsonLimitExceeded(
-            f"it has more than {MAX_JSON_DEPTH} levels of nesting, the maximum",
+            f"the body has more than {MAX_JSON_DEPTH} levels of nesting, the maximum",
             "Send a flatter structure, or send the inner part as a string that contains JSON.",
         )
     value = from_json(data, allow_inf_nan=False)
@@ -208,7 +208,7 @@ def validate(
             raise EndpointFailure(400, problems[0]["msg"]) from None
         raise StructuredError(
             422,
-            f"The {where} does not match the schema: {sentence(mismatches, where)}.",
+            f"the {where} does not match the schema: {sentence(mismatches, where)}",
             fix=f"Correct the request. {_SPECIFICATION}",
         ) from None
 
@@ -250,7 +250,7 @@ def _too_large(limit: int, *, close: bool = False) -> StructuredError:
     # instead of a connection error. The server interrupts only extremely large bodies.
     return StructuredError(
         413,
-        f"The body is larger than {limit} bytes.",
+        f"the body is larger than {limit} bytes",
         fix="Send a smaller body. An action can fetch large data with an HTTP request.",
         headers={"Connection": "close"} if close else None,
     )
@@ -310,12 +310,12 @@ class BodyBudget:
     def _take(self, caller: int, size: int) -> None:
         if self._all + size > self._total:
             raise _used_up(
-                f"This body is too large: the bodies of all concurrent requests can total at most {self._total} bytes."
+                f"this body is too large: the bodies of all concurrent requests can total at most {self._total} bytes"
             )
         if self._held[caller] + size > self._per_caller:
             raise _used_up(
-                "This body is too large: the bodies of your concurrent requests can total at most "
-                f"{self._per_caller} bytes."
+                "this body is too large: the bodies of your concurrent requests can total at most "
+                f"{self._per_caller} bytes"
             )
         self._held[caller] += size
         self._all += size

@@ -110,14 +110,14 @@ class Connection(HttpToolsProtocol):
         self._refuse(
             StructuredError(
                 503,
-                f"The emulator already has {self.limit} connections, and no more are allowed.",
+                f"the emulator already has {self.limit} connections, and no more are allowed",
                 fix="Close unused connections, or try again in a second.",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
         )
 
     def close(self) -> None:
-        """Closes the connection. The server can still send the rest of a response for a few seconds."""
+        """Closes the connection. The server can still send the rest of a response for up to `LINGER_S` seconds."""
         self._wait(LINGER_S)
         self.transport.close()
 
@@ -150,7 +150,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(
                 StructuredError(
                     431,
-                    f"The head of the request is longer than {MAX_HEAD_BYTES} bytes.",
+                    f"the head of the request is longer than {MAX_HEAD_BYTES} bytes",
                     fix="Send fewer or shorter headers.",
                 )
             )
@@ -212,7 +212,7 @@ class Connection(HttpToolsProtocol):
         self._refuse(
             StructuredError(
                 400,
-                "The request is not valid HTTP/1.1: its request line, a header or its body framing cannot be parsed.",
+                "the request is not valid HTTP/1.1: its request line, a header or its body framing cannot be parsed",
                 fix="Check the method, the length of the address (at most 64 KiB), the headers "
                 f"(at most {MAX_HEADERS}) and Content-Length.",
             )
@@ -224,7 +224,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def _served(self) -> RequestResponseCycle | None:
-        """The request whose response is next, if any."""
+        """The request whose response is incomplete, or None."""
         cycle = self._current
         return None if cycle is None or cycle.response_complete else cycle
 
@@ -250,7 +250,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(
                 StructuredError(
                     408,
-                    f"The {what} of the request did not arrive within {seconds:g} seconds.",
+                    f"the {what} of the request did not arrive within {seconds:g} seconds",
                     fix=f"Send the complete request within {seconds:g} seconds.",
                     headers={"Connection": "close"},
                 )

@@ -70,7 +70,11 @@ class Origins:
         self._checks_names = private and "JUPYTERHUB_SERVICE_PREFIX" not in os.environ and ANY not in self._allowed
 
     def trusts(self, headers: Headers, path: str) -> bool:
-        """Returns whether a program, a page of this server, an allowed origin or a wallet extension sent a request."""
+        """Returns whether the server trusts the sender of a request.
+
+        Programs, pages of this server and pages of allowed origins are trusted. For the path `RPC`, a browser's wallet
+        extensions are also trusted.
+        """
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or _is_same_origin(origin, headers):
             return True
@@ -86,7 +90,7 @@ class Origins:
 
 
 class Middleware:
-    """The application that the server runs.
+    """Outermost ASGI application, which the HTTP server runs.
 
     Every response has a new ``X-Request-Id``, even if the caller sent one. The middleware copies a caller's
     ``X-Correlation-Id`` to the response (docs/service/http.md#response-headers).
@@ -201,13 +205,13 @@ class Middleware:
             origin = headers["origin"][:_SHOWN]
             return StructuredError(
                 403,
-                f"This emulator does not accept requests from pages of the origin {origin}.",
+                f"this emulator does not accept requests from pages of the origin {origin}",
                 fix=f"If the page is yours, start the emulator with --allow-origin {origin} (SVC_ALLOW_ORIGIN).",
             )
         if not self._origins.has_valid_name(headers):
             return StructuredError(
                 403,
-                f"This emulator does not accept the host name {headers.get('host', '')[:_SHOWN]!r}.",
+                f"this emulator does not accept the host name {headers.get('host', '')[:_SHOWN]!r}",
                 fix="Use 127.0.0.1 or localhost, or start the emulator with --allow-origin ORIGIN_OF_YOUR_PROXY.",
             )
         return None
@@ -279,7 +283,7 @@ class Middleware:
 
 STOPPING: Final = StructuredError(
     503,
-    "The service is stopping, and this request was not finished.",
+    "the service is stopping, and this request was not finished",
     fix="Send the request again when the service is available. If the request changes data, first check whether "
     "the data changed.",
     headers={"Retry-After": "1"},
@@ -316,7 +320,7 @@ def _check_query(scope: Scope) -> StructuredError | None:
         return None
     return StructuredError(
         400,
-        f"The query string has {found} parameters; at most {MAX_QUERY_PARAMETERS} are allowed.",
+        f"the query string has {found} parameters; at most {MAX_QUERY_PARAMETERS} are allowed",
         fix="Send only the parameters of the endpoint, and send each parameter only once.",
     )
 
@@ -324,7 +328,7 @@ def _check_query(scope: Scope) -> StructuredError | None:
 def _failed(scope: Scope) -> StructuredError:
     return StructuredError(
         500,
-        f"The service failed while it handled request {scope.get('request_id', '')}. Nothing was charged.",
+        f"the service failed while it handled request {scope.get('request_id', '')}; nothing was charged",
         fix="Try again. If the problem persists, report it with the request id and the log of the emulator.",
     )
 

@@ -299,7 +299,7 @@ class Router:
     Args:
         dispatcher: Dispatcher that handles a request for an endpoint.
         endpoints: The endpoints that are available from the start.
-        others: Function that loads all other endpoints. The router calls it once, in a thread.
+        others: Function that loads all other endpoints. The router calls it in a thread, until one call succeeds.
     """
 
     def __init__(
@@ -382,7 +382,7 @@ def _for_head(methods: dict[str, Endpoint], scope: Scope) -> Endpoint | None:
 def _no_such_endpoint(scope: Scope) -> StructuredError:
     return StructuredError(
         404,
-        f"There is no endpoint {scope['method']} {scope['path']}.",
+        f"there is no endpoint {scope['method']} {scope['path']}",
         fix="Check the path: the API is under /core/v1. /core/v1/openapi.json lists all endpoints.",
     )
 
@@ -391,7 +391,7 @@ def _wrong_method(scope: Scope, methods: dict[str, Endpoint]) -> StructuredError
     allowed = ", ".join(sorted(methods))
     return StructuredError(
         405,
-        f"{scope['path']} does not support {scope['method']}.",
+        f"{scope['path']} does not support {scope['method']}",
         fix=f"Use the method {allowed.replace(', ', ' or ')}.",
         headers={"Allow": allowed},
     )

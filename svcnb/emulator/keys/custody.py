@@ -112,7 +112,7 @@ class Custody:
         return self._custody_key(name.encode(), _LABEL_PURPOSE)
 
     def derived_key(self, name: str) -> bytes:
-        """Returns a 32-byte key for one purpose, such as the encryption of stored data. No wallet has this key."""
+        """Returns a 32-byte key for one purpose, such as the encryption of stored data. No wallet uses such a key."""
         return self._custody_key(name.encode(), _SEAL_PURPOSE)
 
     def _secret(self, path: str, purpose: str) -> bytes:

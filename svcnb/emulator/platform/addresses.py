@@ -1,8 +1,8 @@
 """Policy for the network addresses to which actions can connect.
 
-An action can connect to the public internet. On this machine, an action can connect only to the emulator's own API. The
-policy checks all addresses of a host name, and the connection uses a checked address, so a later DNS response has no
-effect.
+An action can connect to the public internet, to the emulator's own API, and to the addresses in the setting
+``allow_address``. The policy rejects all other addresses. The policy checks all addresses of a host name, and the
+connection uses a checked address, so a later DNS response has no effect.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class AddressPolicy:
             return None
         shown = f"[{host}]" if ":" in host else host
         return (
-            f"{host} is {kind}, which actions cannot access by default. To allow access, start the emulator with "
+            f"{host} is {kind}, which actions cannot access by default: to allow access, start the emulator with "
             f"--allow-address {shown}:{port}"
         )
 

@@ -1,8 +1,8 @@
 """Database connection for plain SQL that both SQLite and PostgreSQL support, and its implementation for SQLite.
 
 Statements have named parameters (``:name``). Rows are tuples, or dictionaries by column name. Driver errors become
-`DatabaseError`. The emulator needs no other features. A database toolkit takes longer to load than all modules of the
-emulator.
+`DatabaseError`. The emulator does not use a database toolkit, because a toolkit takes longer to load than all modules
+of the emulator.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ class SqliteConnection(Connection):
         except sqlite3.Error as error:
             raise self._converted(error) from error
         try:
-            if path is not None and IN_PAGE:  # a page has its files in memory, and copies them to its storage together
+            if path is not None and IN_PAGE:  # a page's files are in memory, and it copies all files to storage later
                 self._execute("PRAGMA journal_mode=MEMORY", {})
             elif path is not None:
                 self._execute("PRAGMA journal_mode=WAL", {})

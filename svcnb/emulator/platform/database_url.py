@@ -73,7 +73,7 @@ def _check_port(url: str) -> None:
         _ = urlsplit(url).port
     except ValueError:
         # Omit the message of the error, because it repeats the port. If a password contains a slash, the parser reads
-        # its beginning as the port.
+        # the beginning of the password as the port.
         raise InvalidDatabaseUrl(
             "the port in the database URL is not a number from 0 to 65535. Correct the port, and percent-encode "
             "special characters in the password, for example %2F for a slash"

@@ -19,7 +19,7 @@ class FairLimit:
         total: The total amount.
         per_account: Maximum amount of one account.
         reserved: Part of the total amount that only accounts without any amount in use can acquire.
-        wait_s: Seconds that `take` waits before it raises `LimitReached`. None means no limit.
+        wait_s: Seconds that `take` waits before it raises `LimitReached`. None means that `take` waits forever.
     """
 
     def __init__(self, total: int, per_account: int, wait_s: float | None = None, *, reserved: int = 0) -> None:

@@ -10,11 +10,11 @@ from svcnb.emulator.errors import ServiceError, StructuredError, Unavailable
 
 Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
 _NAMES: Final[dict[Part, str]] = {
-    "chain": "The chain",
-    "billing": "Billing",
-    "runtime": "The actions runtime",
-    "cpu": "The node",
-    "triggers": "The triggers service",
+    "chain": "the chain",
+    "billing": "billing",
+    "runtime": "the actions runtime",
+    "cpu": "the node",
+    "triggers": "the triggers service",
 }
 _SHED = 429
 _UNAVAILABLE = 503
@@ -100,7 +100,7 @@ def _failure(part: Part, status: int) -> ServiceError:
     headers = {"Retry-After": "1"} if status == _SHED else None
     return StructuredError(
         status,
-        f"{name} fails with status {status} because a fault was injected. Nothing was charged.",
+        f"{name} fails with status {status} because a fault was injected; nothing was charged",
         fix="Try again, or delete all faults with DELETE /_emulator/faults.",
         headers=headers,
     )

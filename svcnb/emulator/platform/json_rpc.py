@@ -41,8 +41,8 @@ class Rpc:
 
         Raises:
             RpcError: The chain returned an error.
-            ChainUnavailable: The chain did not respond within 30 seconds. The message omits the URL, which can contain
-                a key.
+            ChainUnavailable: The chain did not respond within 30 seconds, or its response is invalid. The message omits
+                the URL, which can contain a key.
         """
         message = json_rpc.request(next(self._ids), method, params)
         try:

@@ -1,7 +1,7 @@
 """Executor for work on large untrusted values outside of the event loop.
 
-To parse or encode several hundred kilobytes of JSON takes milliseconds, which blocks the event loop. Therefore, one
-thread processes values larger than `LARGE_BYTES`, one at a time. The thread serves the accounts in rotation.
+Parsing or encoding several hundred kilobytes of JSON blocks the event loop for milliseconds. Therefore, one thread
+processes values larger than `LARGE_BYTES`, one at a time. The thread serves the accounts in rotation.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ class Randomness:
         seed: None for the operating system's randomness. A string produces reproducible streams (SHA-256 in counter
             mode). Each purpose has its own stream. The keys of wallets therefore do not depend on the number of
             request ids. Anyone with the seed can compute all keys, so a seeded emulator listens only on loopback.
-        boot: Number of earlier starts of this state. A restart uses new streams, so it never repeats a key. The first
-            start with the same seed always produces the same bytes.
+        boot: Number of earlier starts with the same stored state. A restart uses new streams, so it never repeats a
+            key. The first start with the same seed always produces the same bytes.
     """
 
     def __init__(self, seed: str | None = None, *, boot: int = 0) -> None:

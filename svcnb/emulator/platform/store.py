@@ -4,9 +4,9 @@ Each package of the emulator declares its tables (`schema`) and passes short fun
 in sequence on the database thread. All functions in the queue share one commit, which makes durable writes cheap under
 load. `Store.run` returns after the commit.
 
-A database in memory needs no disk, and a switch to another thread takes longer than the work itself. Therefore,
-functions run immediately in the calling thread. Only `Store.run_long` uses the database thread. Until a call of
-`Store.run_long` has finished, all other functions also use this thread.
+With a database in memory, functions run immediately in the calling thread, because a switch to another thread takes
+longer than the work itself. Only `Store.run_long` uses the database thread. Until a call of `Store.run_long` has
+finished, all other functions also use this thread.
 
 Only one emulator can use an SQLite database. Several servers can share a PostgreSQL database. A lock in the database
 also runs their transactions in sequence. The data that a function reads therefore stays valid until its commit.
@@ -55,7 +55,7 @@ class StoreUnavailable(Unavailable):
     """Error for a database that cannot be read or written. The failed call changed nothing."""
 
     def __init__(self, detail: str) -> None:
-        super().__init__("The database", detail)
+        super().__init__("the database", detail)
 
 
 class StatementRefused(StoreUnavailable):
@@ -70,7 +70,8 @@ class Store:
             or None for SQLite in memory.
 
     Raises:
-        StateUnusable: The database is damaged, is not an emulator's database, or has another schema version.
+        StateUnusable: The URL is invalid, or the database cannot be opened. The same error is raised if the database
+            is damaged, belongs to another program, or has a version that this svcnb cannot read.
     """
 
     def __init__(self, url: str | None = None) -> None:
@@ -232,7 +233,7 @@ class Store:
             return [self._run_one(works[0])] if len(works) == 1 else self._together(works)
         except Exception as error:  # noqa: BLE001 - the thread must continue, or all callers wait forever
             if not isinstance(error, (DatabaseError, _FileMissing)):
-                _LOG.exception("a transaction failed")
+                _LOG.exception("a database transaction failed")
             failure = StoreUnavailable(_short(error))
             if not self.immediate:  # closing a database in memory deletes it
                 self._connection.close()
@@ -261,7 +262,7 @@ class Store:
     # --- opening ------------------------------------------------------------------------------------------------
 
     def _opened(self) -> Connection:
-        """Opens a connection, and checks or creates the emulator's tables. Closes the connection after an error."""
+        """Opens a connection, and creates or migrates the emulator's tables. Closes the connection after an error."""
         with ExitStack() as on_failure:
             connection = self._address.connect()
             on_failure.callback(connection.close)
@@ -296,7 +297,7 @@ class Store:
             STATE.needs_migration(found, self._address, writer or "")
         except ValueError:
             raise StateUnusable(
-                f"the state at {self._address} has the invalid version {seen!r}: expected an integer. Restore the "
+                f"the state at {self._address} has the invalid version {seen!r}: expected an integer; restore the "
                 "state from a copy, or start with a different state folder"
             ) from None
         except UnreadableVersion as error:
@@ -348,7 +349,7 @@ class _File:
 def _for_caller(error: BaseException) -> BaseException:
     """Returns the error for the caller of a failed function.
 
-    A lost connection affects all callers, so this function raises the error.
+    If the connection is lost, the function raises the error instead, because the loss affects all callers.
     """
     if not isinstance(error, DatabaseError) or isinstance(error, ConstraintBroken):
         return error
@@ -358,7 +359,7 @@ def _for_caller(error: BaseException) -> BaseException:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Returns whether a retry causes the same error, because the database itself works."""
+    """Returns whether the database works and rejects the statement, so that a retry causes the same error."""
     return not isinstance(error, DatabaseError) or (not error.lost and error.final)
 
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 GRACE_S: Final = 1.0
 """Maximum additional delay of a result compared with the first attempt, in seconds.
 
-After this delay, the class stops sorting the results.
+After this delay, `AnswerOrder` stops sorting the results.
 """
 
 

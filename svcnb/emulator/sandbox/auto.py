@@ -43,10 +43,10 @@ def unsupported_name(source: str) -> str | None:
 class AutoEngine:
     """Engine that selects `fast` or `v8` for each run.
 
-    A source runs on `fast` unless it contains a name that `fast` does not support. If the run causes a trap (an
-    operation that `fast` cannot perform exactly), the engine repeats the run on `v8`. The second attempt does not
-    execute operations again, but receives the same results (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs
-    of a source that caused a trap start on `v8`.
+    A source runs on `fast` unless it contains a name that `fast` does not support. A trap is an operation that `fast`
+    cannot perform exactly. After a trap, too much memory use or the loss of a process, the engine repeats the run on
+    `v8`. The second attempt does not execute operations again, but receives the same results
+    (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs of a source that caused a trap start on `v8`.
 
     Args:
         limits: Limits of the prepared processes.

@@ -22,12 +22,13 @@ from svcnb.protocol.vocabulary import Vocabulary
 NAME = "fast"
 BOOTSTRAP = STATIC / "fast.js"
 
-# The engine stops a run at its deadline, and can then execute another run. If the engine cannot stop the run, the pool
-# kills the process later.
+# Seconds in which a process can stop its own run after the deadline, and then execute another run. After this time, the
+# service kills the process.
 GRACE_S = 0.05
-# Memory of the engine itself: two copies of the image, the compiled engines, and their additional growth.
+# Memory of the engine itself in MiB: two copies of the image, the compiled engines, and their additional growth.
 _OWN_MIB = 256
-# A process uses about 45 MB and starts in 0.2 s. A workshop runs many emulators, and most of them are idle.
+# Seconds without a run after which all processes stop. A process uses about 45 MB and starts in 0.2 s. A workshop runs
+# many emulators, and most of them are idle.
 _REST_S = 120.0
 
 
@@ -39,8 +40,8 @@ class FastEngine(PooledEngine):
         processes: Number of processes, or None for one process per processor core. While runs have to wait, the engine
             uses up to four times this number. After half a minute without a run, one process remains. After two
             minutes, no process remains.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. With four or more
-            slots, one account never uses all of them.
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. If the number is four or more,
+            one account can use only about three quarters of it.
         vocabulary: Names that are visible to actions.
         busy_ms: Processor time in milliseconds after which a run ends with ``unsupported``. 0 means no limit.
 

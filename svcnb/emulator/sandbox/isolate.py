@@ -33,7 +33,7 @@ class StartFailed(RuntimeError):
 
 
 class Isolate(asyncio.Protocol):
-    """Service side of one isolate.
+    """Connection of the service to one isolate, which is a process that runs actions.
 
     Args:
         host: Host that starts and stops the isolate's process.
@@ -58,7 +58,8 @@ class Isolate(asyncio.Protocol):
 
         Args:
             timeout_s: Maximum duration of the start, in seconds.
-            aside: Whether the process must not use the cores that are reserved for requests during the warm-up.
+            aside: Whether the process must leave the cores free that the spawner reserves for work with a waiting
+                caller. This rule applies only during the warm-up.
             reuse: Whether the process executes several runs. After a warm-up with ``aside``, such a process uses all
                 cores. The main thread of a process for one run moves to the reserved cores.
 
@@ -130,7 +131,7 @@ class Isolate(asyncio.Protocol):
             return None
 
     def growth_bytes(self) -> int | None:
-        """Returns the growth of the resident memory since the process was idle, in bytes."""
+        """Returns the growth of the resident memory since the process was idle, in bytes, or None if unknown."""
         now = self.resident_bytes()
         return None if now is None else max(0, now - self._idle_bytes)
 
@@ -224,7 +225,7 @@ class Isolate(asyncio.Protocol):
             self._transport.resume_reading()
 
     async def wait_for_exit(self, timeout_s: float = 5.0) -> tuple[Exit, str]:
-        """Waits until the process has exited.
+        """Waits for the exit of the process, at most ``timeout_s`` seconds.
 
         Returns:
             Exit result of the process, and the end of its standard error output.
@@ -292,7 +293,7 @@ class Isolate(asyncio.Protocol):
 
 
 def processor_fractions(before: Mapping[Isolate, ProcessorUse | None], passed_s: float) -> tuple[float, float]:
-    """Returns the fractions of a period in which isolates ran or were ready to run. Both are 0 if unknown."""
+    """Returns two fractions of a period: isolates ran, and isolates ran or waited for a core. Both are 0 if unknown."""
     used_s = waited_s = 0.0
     for isolate, then in before.items():
         if then is not None and (now := isolate.processor()) is not None:

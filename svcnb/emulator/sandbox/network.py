@@ -91,7 +91,7 @@ class Network:
 
     @property
     def held_bytes(self) -> int:
-        """Total length of large responses that runs have not received yet, in bytes."""
+        """Memory budget that large responses use until the runs have received them, in bytes."""
         return self._held.held
 
     async def close(self) -> None:
@@ -208,7 +208,7 @@ class Network:
         except BaseException:
             for release in held:
                 release()
-            data = bytearray()  # the error refers to this frame and can exist for a long time
+            data = bytearray()  # free the bytes now, because the error's traceback refers to this frame
             raise
         return data if held else bytes(data), held
 

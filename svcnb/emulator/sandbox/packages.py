@@ -63,7 +63,7 @@ class Packages:
         data = file.read_bytes()
         if len(data) > MAX_MODULE_BYTES:
             raise OperationRefused(
-                f"cannot import {name!r}: it has {len(data)} bytes, but at most {MAX_MODULE_BYTES} are allowed. Import "
+                f"cannot import {name!r}: it has {len(data)} bytes, but at most {MAX_MODULE_BYTES} are allowed; import "
                 "a smaller module"
             )
         integrity = "sha384-" + base64.b64encode(hashlib.sha384(data).digest()).decode()
@@ -71,7 +71,7 @@ class Packages:
         try:
             return Module(name, data.decode(), integrity)
         except UnicodeDecodeError:
-            raise OperationRefused(f"cannot import {name!r}: it is not UTF-8 text. Save the file as UTF-8") from None
+            raise OperationRefused(f"cannot import {name!r}: it is not UTF-8 text; save the file as UTF-8") from None
 
     def _resolve(self, wanted: str, importer: str | None, specifier: str) -> tuple[str, str]:
         if importer is not None and wanted.startswith(("./", "../")):
@@ -106,7 +106,7 @@ class Packages:
                 whole = candidate == _ENTRY[0] and inside in {"", ".", "+esm"}
                 return file, package if whole else f"{package}/{candidate}"
         raise OperationRefused(
-            f"cannot import {specifier!r}: the package folder does not contain {package}/{tries[0]}. Copy the "
+            f"cannot import {specifier!r}: the package folder does not contain {package}/{tries[0]}; copy the "
             "module to that path, because the emulator does not download modules"
         )
 
@@ -119,7 +119,7 @@ class Packages:
         pins = self._pins()
         pinned = pins.get(name)
         if pinned is None:
-            # Trust on first use. A read-only folder also works, but without pins.
+            # Trust the first version of a file. In a read-only folder, imports work, but the loader stores no hashes.
             with contextlib.suppress(OSError):
                 text = json.dumps({**pins, name: integrity}, indent=2, sort_keys=True) + "\n"
                 # Emulators can share a folder. A concurrent reader sees either the old file or the new file.

@@ -17,7 +17,7 @@ BUNDLE: Final = STATIC / "fast_page.js"
 
 
 class PageIsolate:
-    """Service side of one worker. The run ends when the worker stops."""
+    """Connection of the emulator to one web worker that runs actions. The run ends when the worker stops."""
 
     def __init__(self) -> None:
         self._worker: Any = None

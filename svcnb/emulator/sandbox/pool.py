@@ -28,8 +28,8 @@ _HEAD_START_S = 0.01
 _WARMING_S = 0.08  # processor time that a spare uses before its first job
 # Wait of a run before another process starts. If an earlier run ends within this time, the run uses its process.
 _QUEUE_CHECK_S = 0.05
-# If processes are ready to run for more than this fraction of the time, the processor limits them, and more processes
-# do not help.
+# If processes run or wait for a core for more than this fraction of the time, the processor limits them, and more
+# processes do not help.
 _WORKING = 0.5
 # After this number of checks in which runs waited and no run ended, the pool starts another process in any case.
 _STALLS = 10
@@ -144,7 +144,7 @@ class Pool:
         self._fill()
 
     async def stop(self) -> None:
-        """Stops all spare processes. In waiting callers, `take` raises `EngineUnavailable`."""
+        """Stops all processes, including those in use. In waiting callers, `take` raises `EngineUnavailable`."""
         self._stopped = True
         for timer in (self._shrink_timer, self._refill, self._queue_check):
             if timer is not None:
@@ -254,7 +254,7 @@ class Pool:
             )
 
     def _check_queue(self, at: float, returned: int, before: dict[Isolate, ProcessorUse | None]) -> None:
-        """Starts another process if a run has waited for a long time and another process can help."""
+        """Starts another process if a run has waited for `_QUEUE_CHECK_S` seconds and another process can help."""
         self._queue_check = None
         now = self._clock()
         self._stalled = self._stalled + 1 if before and self._returned == returned else 0
@@ -298,7 +298,7 @@ class Pool:
             task.add_done_callback(self._added)
 
     def _can_wait(self) -> bool:
-        """Returns whether only accounts with clearly above-average use need spares, so that a start can wait."""
+        """Returns whether no account with average or lower use needs another spare now, so that a start can wait."""
         if not self._shares.is_shared:
             return False
         if not self._waiting:

@@ -70,7 +70,7 @@ class ProcessHost:
         template: Command line of a template process, which creates copies of itself after its warm-up. With None, each
             process starts separately.
         env: Complete environment of the processes.
-        own_folder: Variable in ``env`` with the path of a folder. A template has a folder of its own.
+        own_folder: Name of the variable in ``env`` that contains the path of a folder. A template has its own folder.
         cwd: Working directory of the processes.
         limits: Resource limits, by their names in the module ``resource``.
         remove: Folder to delete after the last process has exited, even if the emulator is killed.

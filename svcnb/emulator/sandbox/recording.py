@@ -104,7 +104,7 @@ class Recording:
         """Appends an exchange and writes the file atomically.
 
         Raises:
-            RecordingError: The recording would exceed `MAX_RECORDING_BYTES`, or cannot be written.
+            RecordingError: The file is full (`MAX_RECORDING_BYTES`), or cannot be written.
         """
         async with self._lock:
             await in_thread(self._add, request, response)
@@ -112,7 +112,7 @@ class Recording:
     def _add(self, request: FetchRequest, response: FetchResponse) -> None:
         if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
             raise RecordingError(
-                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes. Use "
+                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes; use "
                 "another file"
             )
         self._append(_text(_exchange(request, response)))

@@ -96,7 +96,7 @@ class RepeatableHost:
 
     @property
     def diverged(self) -> bool:
-        """Whether the operations of the finished repeated run differ from those of the first attempt."""
+        """Whether the operations of the finished repeated run differ from the operations of the first attempt."""
         return self._lost_its_way or self._has_unused_effects
 
     @property
@@ -240,7 +240,7 @@ def _content(asked: tuple[object, ...]) -> Content:
 
 
 def _new_ids(first: tuple[object, ...], second: tuple[object, ...]) -> dict[RpcId, RpcId]:
-    """Returns a mapping from the JSON-RPC ids of a request to those of an equivalent later request."""
+    """Returns a mapping from the JSON-RPC ids of a request to the ids of an equivalent later request."""
     if first == second:
         return {}
     return dict(zip(_content(first).ids, _content(second).ids, strict=True))

@@ -15,7 +15,7 @@ _PART_FOR_NEWCOMERS = 8
 
 
 class Shares:
-    """Recent process time of each account, in seconds. The recorded time halves every two seconds.
+    """Recent use of processes by each account, in seconds. The recorded use halves every two seconds.
 
     Args:
         clock: Monotonic clock that returns seconds.
@@ -27,7 +27,7 @@ class Shares:
         self._as_of = clock()
 
     def add(self, account: str, seconds: float) -> None:
-        """Adds use to an account.
+        """Adds the duration of a run, or of a warm-up, to the use of an account.
 
         A new account starts with the lowest use of all accounts, so that inactivity has no benefit.
         """

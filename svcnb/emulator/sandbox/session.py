@@ -244,7 +244,7 @@ class Session:
         Args:
             number: Id of the isolate's call, or a negative id of the service's own task.
             work: Coroutine to run.
-            size: Memory of the task, in bytes.
+            size: Length of the call's data, in bytes.
         """
         self._in_flight_bytes += size
         task = self._calls[number] = asyncio.get_running_loop().create_task(work, context=self._context)
@@ -351,7 +351,7 @@ class Session:
             answer, answer_blob = {"error": {"name": refused.name, "message": str(refused)}}, b""
         except Exception:  # noqa: BLE001 - an internal failure, whose data must not reach the action
             if not self.answered:
-                text = f"the operation {kind[:32]} failed inside the service. Nothing was charged: run the action again"
+                text = f"the operation {kind[:32]} failed inside the service; nothing was charged: run the action again"
                 self._fail("host", text)
             return
         if is_large(answer):

@@ -104,7 +104,7 @@ class Spawner:
         self._setup: dict[str, Any] | None = None
         self._tokens: dict[int, int] = {}  # pid to token
         self._pids: dict[int, int] = {}  # token to pid
-        self._to_restore: set[int] = set()  # sessions whose priority the kernel does not yet permit to restore
+        self._to_restore: set[int] = set()  # ids of sessions whose normal priority is not restored yet
         self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
         self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
         self._aside = self._cores - self._kept or self._cores

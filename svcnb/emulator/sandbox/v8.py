@@ -58,8 +58,8 @@ class V8Engine(PooledEngine):
         limits: Limits of the prepared processes. A run can have lower limits.
         spares: Number of warmed-up processes to keep.
         idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. With four or more
-            slots, one account never uses all of them.
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. If the number is four or more,
+            one account can use only about three quarters of it.
         vocabulary: Names that are visible to actions.
         bootstrap: Script that Deno runs. Only tests pass another script.
 

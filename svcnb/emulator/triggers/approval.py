@@ -41,7 +41,10 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 
 
 async def question(ask: Ask) -> Response:
-    """Returns the approval page. Also signs in the default user if the request is local."""
+    """Returns the approval page.
+
+    Without a session, a local request signs in the default user. Other requests are redirected to the sign-in page.
+    """
     try:
         challenge = check_challenge(ask.call.request.query_params.get("challenge", ""))
     except Refused as refusal:
@@ -85,7 +88,7 @@ async def login_page(ask: Ask) -> Response:
 async def login(ask: Ask) -> Response:
     """Signs a user in for seven days.
 
-    The request requires the control token, except for the default user of a private emulator.
+    The request requires the control token, unless the request is local and the user is the default user.
     """
     try:
         _same_origin(ask)

@@ -1,8 +1,8 @@
 """Scanner that starts runs for logs of a chain (docs/service/triggers.md#sources-of-runs).
 
-Every trigger has its own position on its chain, which is the next block to read. A poll reads from this position to the
-newest block with enough confirmations. One database transaction admits one run per log and advances the position. If
-the queue is full, the remaining logs wait for the next poll.
+Every trigger has its own position on its chain, which is the next block to read. A poll reads at most
+`CHAIN_EVENT_SCAN_BLOCKS` blocks from this position, and only blocks with enough confirmations. One database transaction
+admits one run per log and advances the position. If the queue is full, the remaining logs wait for the next poll.
 
 The id of a run depends on the log's chain, transaction and content, and on the log's index among equal logs of the
 transaction. The id does not depend on the block. Therefore, the log does not start a second run if a reorganisation
@@ -129,7 +129,7 @@ class ChainEvents(Scanner):
                 except StoreUnavailable:
                     raise
                 except Exception:  # noqa: BLE001 - the error must not delay other triggers
-                    _LOG.exception("chain %s, trigger %s: its logs could not be read", self._chain.name, trigger.id)
+                    _LOG.exception("chain %s, trigger %s: the logs cannot be read", self._chain.name, trigger.id)
                 return True
 
         return all(await asyncio.gather(*map(one, triggers)))

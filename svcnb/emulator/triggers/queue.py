@@ -4,10 +4,10 @@ A queue executes the oldest unfinished run of its trigger. Then one transaction 
 run. The runs of a trigger therefore execute in sequence, in order of admission. A run that waits for a retry delays
 only its own trigger. The queue does not poll: the admission of a run starts the queue, which ends after the last run.
 
-The state is in the database. At the start, the service opens a queue for each trigger with unfinished runs. A run of a
-killed process is still marked as running, and the queue executes it again with the same id. Servers that share the
-database use leases, so that only one server runs the queue of a trigger. The other servers check regularly whether the
-lease is free.
+The state of each run is in the database. At the start, the service opens a queue for each trigger with unfinished
+runs. A run of a killed process is still marked as running, and the queue executes it again with the same id. Servers
+that share the database use leases, so that only one server runs the queue of a trigger. The other servers check
+regularly whether the lease is free.
 """
 
 from __future__ import annotations
@@ -191,7 +191,10 @@ class RunQueues:
                 elif trigger_id not in self._asked or not self._open:
                     return
         except Exception as error:  # noqa: BLE001 - unexpected, because `_step` and `_attempt` handle errors
-            _log(f"the runs of trigger {trigger_id} stopped; they continue with its next run or after a restart", error)
+            _log(
+                f"the runs of trigger {trigger_id} stopped: they continue with the trigger's next run or a restart",
+                error,
+            )
         finally:
             # No await follows the last check of `_asked`, so no wake-up is lost.
             self._queues.pop(trigger_id, None)

@@ -39,7 +39,7 @@ class ChainEventConfig:
         event: The parsed signature.
         signature: The signature as configured.
         topics: topic0 and the topic filters, in the format of ``eth_getLogs``.
-        start_block: The first block, or None to start a few blocks before the newest block.
+        start_block: The first block, or None to start `CHAIN_EVENT_LOOK_BACK_BLOCKS` before the newest block.
     """
 
     chain: ChainName

@@ -1,8 +1,8 @@
 """Scanner that starts runs for schedules (docs/service/triggers.md#sources-of-runs).
 
 A *tick* is a time that matches a schedule. The scanner checks schedules every 30 seconds of the emulator's clock. A
-scan starts at most one run per trigger, for the first tick without a run. After a stop, each scan starts the run of one
-missed tick. After a clock jump, the number of scans is the same as if the time had passed normally.
+scan starts at most one run per trigger, for the first tick without a run. After a stop, the scans therefore start the
+missed runs one after another. After a clock jump, the number of scans is the same as if the time had passed normally.
 
 The scanner sleeps until a schedule is due, so idle schedules use no processor time.
 """

@@ -125,7 +125,7 @@ def add_trigger(connection: Connection, values: dict[str, Any]) -> TriggerRecord
     connection.insert("triggers", **_escaped(connection, values))
     found = find_trigger(connection, values["id"])
     if found is None:
-        raise LookupError("the inserted trigger is missing")
+        raise LookupError("the database did not return the trigger that was just inserted")
     return found
 
 

@@ -83,5 +83,5 @@ def _check(trigger: TriggerRecord | None) -> TriggerRecord:
     if trigger is None or trigger.kind != "webhook":
         raise not_found("webhook")
     if not trigger.enabled:
-        raise Refused(410, "trigger_disabled", "the trigger is disabled: its owner can enable it")
+        raise Refused(410, "trigger_disabled", "the trigger is disabled: ask its owner to enable the trigger")
     return trigger

@@ -94,7 +94,7 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
     """Returns the input of a webhook run.
 
     The field ``event`` contains the parsed body only if the content type is JSON and the body is valid JSON. Otherwise,
-    the field contains the body as text, because senders test an address with an empty body.
+    the field contains the body as text. A sender can therefore test an address with an empty body.
 
     Args:
         body: The body as bytes.

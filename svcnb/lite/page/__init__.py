@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+from svcnb.extras import install_command
 from svcnb.lite.precompile import AT_START, MEMORY
 from svcnb.page_storage import NOTE
 
@@ -47,6 +48,9 @@ _EXTENSIONS: Final = (
 _KEPT: Final = ("index.html", "api/contents/**/*.json", "files/**/*", "static/pyodide/*", _EARLY, _KERNEL)
 
 
+_SUPPORTED: Final = f"To install the versions that this command supports, run: {install_command('lite')}"
+
+
 class SiteNotBuilt(RuntimeError):
     """Error for a failed build of the site."""
 
@@ -68,7 +72,9 @@ def complete(site: Path) -> None:
     page = site / _PAGE
     text = page.read_text("utf-8")
     if text.count(_CHARSET) != 1:
-        raise SiteNotBuilt(f"{_PAGE} of this JupyterLite has an unexpected structure: expected exactly one {_CHARSET}")
+        raise SiteNotBuilt(
+            f"{_PAGE} of this JupyterLite has an unexpected structure: expected exactly one {_CHARSET}. {_SUPPORTED}"
+        )
     _remove_unused_parts(site)
     head = _filled("head.html").replace("@APPLICATION@", _application(site))
     page.write_text(text.replace(_CHARSET, _CHARSET + head), "utf-8")
@@ -99,14 +105,18 @@ def _application(site: Path) -> str:
     """Returns the version of JupyterLite's application."""
     version = json.loads((site / _CONFIG).read_text("utf-8"))["jupyter-config-data"].get("appVersion")
     if not isinstance(version, str):
-        raise SiteNotBuilt(f"{_CONFIG} of this JupyterLite has an unexpected structure: appVersion is missing")
+        raise SiteNotBuilt(
+            f"{_CONFIG} of this JupyterLite has an unexpected structure: appVersion is missing. {_SUPPORTED}"
+        )
     return version
 
 
 def _start_early(site: Path) -> None:
     kernels = list(site.glob(_KERNEL))
     if len(kernels) != 1:
-        raise SiteNotBuilt(f"this JupyterLite has an unexpected structure: expected exactly one file {_KERNEL}")
+        raise SiteNotBuilt(
+            f"this JupyterLite has an unexpected structure: expected exactly one file {_KERNEL}. {_SUPPORTED}"
+        )
     (site / _RUNTIME).rename(site / "static/pyodide/pyodide-runtime.mjs")
     (site / _RUNTIME).write_text(_filled("pyodide.mjs"), "utf-8")
     (site / "static/pyodide/snapshot.mjs").write_text(_filled("snapshot.mjs"), "utf-8")

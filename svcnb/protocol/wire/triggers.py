@@ -24,7 +24,8 @@ ChainName = Literal["ethereum", "base", "arbitrum", "bsc", "polygon"]
 Status = Literal["queued", "running", "retrying", "success", "failed"]
 """State of a run.
 
-The service shows ``retrying`` only if its configuration enables this state. Otherwise, it shows such runs as running.
+The service shows ``retrying`` only if its configuration enables this state. Otherwise, such runs have the state
+``running``.
 """
 
 CHAIN_IDS: dict[ChainName, int] = {"ethereum": 1, "base": 8453, "arbitrum": 42161, "bsc": 56, "polygon": 137}

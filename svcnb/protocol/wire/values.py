@@ -109,7 +109,7 @@ def _group_id_from_number(value: object) -> object:
 def _existing(group_id: int) -> int:
     if group_id == 0:
         raise unusable(
-            "invalid group id 0: send the id of a single group, at least 1. The id 0 means all groups only in the "
+            "invalid group id 0: send the id of a single group, at least 1; the id 0 means all groups only in the "
             "lists of a usage key"
         )
     return group_id
@@ -204,7 +204,7 @@ def _raw_cid(text: str) -> str:
         )
     if looks_like_hash(text):
         raise unusable(
-            f"{shown(text)} is a hash, not a raw CID: send the CID that starts with Qm. The service computes the hash"
+            f"{shown(text)} is a hash, not a raw CID: send the CID that starts with Qm; the service computes the hash"
         )
     return text
 

@@ -65,7 +65,7 @@ class Recipe(Model):
 
 
 def recipes() -> Listing[Recipe]:
-    """Returns all recipes, with their names as keys."""
+    """Returns all recipes, in alphabetical order of their names."""
     found = []
     for path in sorted((_FOLDER / "recipes").glob(f"*/{_DESCRIPTION}")):
         described = tomllib.loads(path.read_text("utf-8"))
@@ -89,7 +89,7 @@ def recipe(name: str) -> Recipe:
         near = difflib.get_close_matches(name, known, 1)
         raise InvalidArgument(
             f"unknown recipe {name!r}: expected one of {', '.join(known)}",
-            hint=f"Did you mean {near[0]}?" if near else "To list the recipes, run: svcnb new --list",
+            hint=f"Use the recipe {near[0]}." if near else "To list the recipes, run: svcnb new --list",
         )
     return known[name]
 

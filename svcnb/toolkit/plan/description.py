@@ -217,7 +217,7 @@ class Description(BaseModel):
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
-        """Reads a description from a TOML file. Paths in the file are relative to its folder.
+        """Returns the description in a TOML file. Paths in the file are relative to its folder.
 
         Raises:
             InvalidArgument: The file cannot be read, or does not describe an account. The message contains the
@@ -243,7 +243,7 @@ class Description(BaseModel):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], *, folder: str | Path = ".") -> Description:
-        """Creates a description from dictionaries with the structure of the TOML file.
+        """Returns a description from dictionaries with the structure of the TOML file.
 
         Args:
             values: The tables ``actions``, ``wallets``, ``groups``, ``keys`` and ``triggers``.

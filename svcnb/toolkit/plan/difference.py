@@ -157,7 +157,7 @@ def _group(description: Description, observed: Observed, state: State, name: str
         (WILDCARD_ADDRESS in held.wallets) != (WILDCARD_ADDRESS in wallets)
     )
     if (group.name, group.description) != (name, spec.description):
-        yield steps.update_group(description, name, "its name or description differs")
+        yield steps.update_group(description, name, "the name or description differs")
         return
     if wildcard:
         # A call cannot add or remove the wildcard (0) as a single entry.

@@ -57,7 +57,7 @@ class Observed:
 
     @classmethod
     def of(cls, svc: Any, triggers: Any = None) -> Observed:
-        """Reads the state of an account.
+        """Reads and returns the state of an account.
 
         Args:
             svc: Client with a key of the account, or a ChainSecured account opened by its owner.

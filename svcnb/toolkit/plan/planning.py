@@ -43,7 +43,7 @@ def plan(
     prune: bool = False,
     triggers: TriggersClient | None = None,
 ) -> Plan:
-    """Compares a description with an account. This call is free, because the function only reads.
+    """Compares a description with an account, and returns the plan. The call is free, because the function only reads.
 
     Args:
         svc: Client with the account key of the account, or a ChainSecured account opened by its owner.

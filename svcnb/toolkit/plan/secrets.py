@@ -38,14 +38,17 @@ class SecretsFile(Checked):
         if not self.path.exists():
             return {}
         if os.name == "posix" and self.path.stat().st_mode & 0o077:
-            raise InvalidArgument(f"other users can read {self.path}", hint=f"Run: chmod 600 {self.path}")
+            raise InvalidArgument(
+                f"{self.path} contains the secrets of keys, but other users can read it",
+                hint=f"Run: chmod 600 {self.path}",
+            )
         try:
             held = parse(read_text(self.path))
         except ValueError:
             held = None
         if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):
             raise InvalidArgument(
-                f"{self.path} is not a file of key secrets",
+                f"{self.path} is not a JSON object of key names and secrets",
                 hint="Pass a new file, or a file that `svcnb apply --secrets` wrote.",
             )
         return held

@@ -21,7 +21,7 @@ SIGN = Action(
 )
 
 
-def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # noqa: PLR0915 - a life is long
+def test_an_account_is_converted_used_and_transferred(emulator, svc, fund, witness) -> None:  # noqa: PLR0915 - a life is long
     # --- API mode: groups, wallets, keys, credit
     account = svc.accounts.create("life")
     api = svc.with_key(account.api_key)
@@ -134,7 +134,7 @@ def test_the_whole_life_of_an_account(emulator, svc, fund, witness) -> None:  # 
 
 
 @pytest.mark.slow
-async def test_the_asynchronous_client_lives_the_same_life(emulator, fund) -> None:
+async def test_the_asynchronous_client_performs_the_same_operations(emulator, fund) -> None:
     owner, keeper = fund(), fund()
     async with emulator.async_client() as svc:
         mine = await svc.chain_secured.create(owner, "async")
@@ -162,7 +162,7 @@ async def test_the_asynchronous_client_lives_the_same_life(emulator, fund) -> No
 
 
 @pytest.mark.slow
-async def test_the_asynchronous_client_changes_and_removes_what_it_made(emulator, fund) -> None:
+async def test_the_asynchronous_client_changes_and_removes_the_created_objects(emulator, fund) -> None:
     async with emulator.async_client() as svc:
         mine = await svc.chain_secured.create(fund(), "async")
         wallet, second = await mine.wallets.create("first"), await mine.wallets.create("second")

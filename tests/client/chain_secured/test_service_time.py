@@ -32,7 +32,7 @@ def client_of(base_url: str, skew_s: float) -> Client:
 
 
 @pytest.mark.parametrize("skew_s", [-10_000.0, -200.0, 0.0, 121.5, 86_400.0])
-def test_a_signature_carries_the_services_time(skew_s) -> None:
+def test_a_signature_contains_the_services_time(skew_s) -> None:
     with client_of("https://service.test", skew_s) as svc, warnings.catch_warnings():
         warnings.simplefilter("ignore", ClockSkew)
         envelope = svc._session.drive(signed(Writer(ChainAccess(svc.config), OWNER), Flow.CREATE_WALLET))

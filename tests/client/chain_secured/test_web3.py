@@ -55,7 +55,7 @@ async def test_the_asynchronous_contract_reads_too(emulator, mine) -> None:
 
 
 def test_a_wallet_without_a_local_key_is_rejected(emulator, owner) -> None:
-    with pytest.raises(svcnb.InvalidArgument, match="ContractWallet has no key"):
+    with pytest.raises(svcnb.InvalidArgument, match="web3 cannot sign with ContractWallet"):
         emulator.web3(svcnb.ContractWallet("0x" + "11" * 20, owner))
 
 

@@ -89,7 +89,7 @@ async def test_the_contract_checks_signatures_of_any_length(size: int) -> None:
     assert digest == bytes(OWNER.sign_message(encode_typed_data(full_message=typed_data)).message_hash)
 
 
-async def test_an_owners_signature_is_judged_by_the_contract() -> None:
+async def test_the_contract_checks_the_signature_of_its_owner() -> None:
     typed_data = _envelope(CONTRACT)
     signature = _sign(typed_data)
     assert await _verify(typed_data, signature, ContractWallet(answer=True)) == CONTRACT

@@ -55,7 +55,7 @@ async def test_the_envelope_may_be_text_within_the_header() -> None:
     assert await _wallet_of(base64.b64encode(json.dumps(inside).encode()).decode()) == OWNER.address.lower()
 
 
-async def test_a_contract_wallet_may_use_it_too() -> None:
+async def test_a_contract_wallet_can_sign_the_header() -> None:
     contract = "0x" + "c0" * 20
     assert await _wallet_of(_header(address=contract), contract=True) == contract
 
@@ -103,7 +103,7 @@ async def test_the_window_includes_its_bounds(issued_at: int) -> None:
     assert await _wallet_of(_header(issued_at=issued_at)) == OWNER.address.lower()
 
 
-async def test_trouble_with_the_chain_is_503_and_no_401() -> None:
+async def test_a_chain_failure_is_503_and_not_401() -> None:
     with pytest.raises(Unavailable) as trouble:
         await _wallet_of(_header(address="0x" + "12" * 20), contract=Unavailable("the chain"))
     assert trouble.value.status == 503

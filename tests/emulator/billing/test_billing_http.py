@@ -90,7 +90,7 @@ def test_a_payment_credits_once_and_only_its_own_account(api, key):
     api.pay(intent, secret)
     foreign = api.post("billing/confirm_payment", {"payment_intent_id": intent}, stranger)
     assert foreign.status_code == 400
-    assert foreign.json().startswith("This payment belongs to another account.")
+    assert foreign.json().startswith("this payment belongs to another account:")
     assert api.post("billing/confirm_payment", {"payment_intent_id": intent}, key).status_code == 200
     again = api.post("billing/confirm_payment", {"payment_intent_id": intent}, key)
     assert again.status_code == 400
@@ -108,7 +108,7 @@ def test_unpaid_failed_and_unknown_payments_have_different_errors(api, key):
     assert "not been paid yet" in unpaid.json()
     assert declined.json()["error"]["code"] == "card_declined"
     assert "declined" in failed.json()
-    assert "There is no payment" in unknown.json()
+    assert "there is no payment" in unknown.json()
     assert api.balance(key) == 0
 
 
@@ -208,7 +208,7 @@ def test_a_billing_outage_answers_503_and_never_402(api, key, poor_emulator):
     finally:
         poor_emulator.faults.clear()
     assert [(answer.status_code, answer.json()["error"]) for answer in seen] == [(503, "service_unavailable")] * 4
-    assert all("Nothing was charged" in answer.json()["message"] for answer in seen)
+    assert all("nothing was charged" in answer.json()["message"] for answer in seen)
 
 
 @pytest.mark.slow

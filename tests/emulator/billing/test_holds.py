@@ -84,7 +84,7 @@ async def test_two_servers_have_the_same_results_as_one(servers: list[Server]) -
                 held[wallet] += cents
             else:
                 refused += 1
-                with pytest.raises(StructuredError, match="This call needs"):
+                with pytest.raises(StructuredError, match="this call needs"):
                     await server.ledger.hold(wallet, cents)
         elif holds and what == "grow":
             _, hold = chance.choice(holds)
@@ -94,7 +94,7 @@ async def test_two_servers_have_the_same_results_as_one(servers: list[Server]) -
                 held[hold.account] += cents
             else:
                 refused += 1
-                with pytest.raises(StructuredError, match="This call needs"):
+                with pytest.raises(StructuredError, match="this call needs"):
                     await hold.grow(more)
         elif holds:
             owner, hold = holds.pop(chance.randrange(len(holds)))
@@ -147,7 +147,7 @@ async def test_concurrent_calls_to_both_servers_never_exceed_the_credit(
             await server.told()
 
 
-async def test_what_a_server_held_is_free_once_it_is_gone(servers: list[Server]) -> None:
+async def test_the_holds_of_a_stopped_server_are_released(servers: list[Server]) -> None:
     one, two = servers
     await pay_in(one, 5)
     await one.ledger.hold(ADA, 5)

@@ -23,7 +23,7 @@ async def test_an_unknown_wallet_has_no_credit(ledger):
     assert await ledger.verify() == []
 
 
-async def test_credit_and_charges_move_one_account_only(ledger):
+async def test_credit_and_charges_change_only_one_account(ledger):
     assert await fund(ledger, 500) == 500
     assert await charge(ledger, ANNA, 1, reason="add_group", request_id="r1") == 499
     assert await ledger.credit_cents(ANNA) == 499
@@ -74,7 +74,7 @@ async def test_a_charge_past_zero_is_recorded_as_owed(ledger):
 
 
 @pytest.mark.parametrize("cents", [0, -1])
-async def test_amounts_below_one_cent_cannot_be_booked(ledger, cents):
+async def test_amounts_below_one_cent_are_rejected(ledger, cents):
     with pytest.raises(ValueError, match="expected an integer of at least 1"):
         await charge(ledger, ANNA, cents, reason="nothing", request_id="r")
     with pytest.raises(ValueError, match="expected an integer of at least 1"):
@@ -204,7 +204,7 @@ async def test_the_ledger_survives_a_restart(tmp_path, clock):
         ("UPDATE ledger_entries SET kind = 'charge'", "is a charge of 500 cents"),
     ],
 )
-async def test_books_that_were_tampered_with_do_not_verify(ledger, store, damage, found):
+async def test_verify_reports_changed_balances_and_entries(ledger, store, damage, found):
     await fund(ledger, 500)
     await charge(ledger, ANNA, 1, reason="add_group", request_id="r")
     assert await ledger.verify() == []

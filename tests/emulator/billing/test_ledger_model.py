@@ -65,7 +65,7 @@ class LedgerAgainstModel(RuleBasedStateMachine):
     def hold(self, wallet, amount):
         covered = self.balance[wallet] - self.held[wallet] >= amount
         if not covered:
-            with pytest.raises(StructuredError, match="This call needs"):
+            with pytest.raises(StructuredError, match="this call needs"):
                 self.runner.run(self.ledger.hold(wallet, amount))
             return multiple()
         self.held[wallet] += amount

@@ -76,7 +76,7 @@ def test_a_declined_card_is_followed_by_a_good_one(open_tab, address):
     tab.get_by_role("heading", name="Payment succeeded").wait_for()
 
 
-def test_a_crypto_payment_is_watched_until_it_is_through(open_tab, address, poor_emulator):
+def test_the_page_follows_a_crypto_payment_until_it_is_complete(open_tab, address, poor_emulator):
     tab = open_tab()
     tab.goto(address)
     tab.get_by_label("Crypto").check()
@@ -90,7 +90,7 @@ def test_a_crypto_payment_is_watched_until_it_is_through(open_tab, address, poor
     assert tab.get_by_label("Account key or usage key").is_visible()
 
 
-def test_a_client_that_confirms_by_itself_is_noticed(open_tab, address, api, account, intent):
+def test_the_page_detects_a_payment_that_a_client_has_confirmed(open_tab, address, api, account, intent):
     tab = open_tab()
     tab.goto(address)
     tab.get_by_role("button", name="Pay $5.00").click()
@@ -213,7 +213,7 @@ CONTRAST = """
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_can_be_read_in_both_schemes(open_tab, address, scheme, tmp_path):
+def test_every_text_has_enough_contrast_in_both_colour_schemes(open_tab, address, scheme, tmp_path):
     tab = open_tab(color_scheme=scheme)
     tab.goto(address)
     tab.get_by_label("Card number").fill("4000000000000002")

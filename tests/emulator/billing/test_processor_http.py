@@ -63,7 +63,7 @@ def test_the_processor_rejects_an_account_key(api, intent, account):
     assert retrieve(api, *intent, Authorization=f"Bearer {account[0]}").status_code == 401
 
 
-def test_a_form_is_taken_as_well_as_json(api, intent):
+def test_a_form_is_accepted_like_json(api, intent):
     path = f"/processor/v1/payment_intents/{intent[0]}/confirm"
     form = {"key": api.publishable_key, "client_secret": intent[1], "payment_method": "card"}
     assert api.call("POST", path, data=form).json()["status"] == "succeeded"
@@ -75,7 +75,7 @@ def test_a_broken_body_is_refused(api, intent, content):
     assert answer.status_code in {400, 413}
 
 
-def test_a_payment_can_be_given_up(api, intent):
+def test_a_payment_can_be_canceled_only_once(api, intent):
     path = f"/processor/v1/payment_intents/{intent[0]}/cancel"
     body = {"key": api.publishable_key, "client_secret": intent[1]}
     assert api.post(path, body).json()["status"] == "canceled"
@@ -187,7 +187,7 @@ def test_without_the_secret_the_pages_show_nothing(api, intent, account):
         assert account[1] not in answer.text
 
 
-def test_what_is_typed_into_the_address_is_shown_as_text(api, intent):
+def test_values_from_the_address_are_shown_as_text(api, intent):
     answer = page(api, "<script>alert(1)", intent[1])
     assert answer.status_code == 404
     assert answer.headers["content-type"].startswith("text/html")

@@ -58,7 +58,7 @@ def test_redirects_to_other_hosts_are_rejected(url):
         check_return_url(url, own_host=HOST)
 
 
-def test_members_join_the_query_that_is_there():
+def test_parameters_are_added_to_an_existing_query():
     assert with_query("/r", a="1") == "/r?a=1"
     assert with_query("http://localhost/r?x=%20#f", a="b c", d="&") == "http://localhost/r?x=%20&a=b+c&d=%26#f"
     assert with_query("../return", a="1") == "../return?a=1"

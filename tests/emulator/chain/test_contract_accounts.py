@@ -186,7 +186,7 @@ def test_a_conversion_changes_the_owner_and_keeps_the_billing_wallet(world: Worl
     wallet.send("addGroup", key, "yes", "", [], [])
 
 
-def test_converting_is_refused_in_the_order_of_the_facts(
+def test_converting_is_refused_in_the_order_of_the_specification(
     world: World, managed: tuple[Actor, int], alice: Actor
 ) -> None:
     payer, key = managed

@@ -242,7 +242,7 @@ class Ownership(RuleBasedStateMachine):
             assert self.world.run(self.world.chain.view("accountCount")) == len(self.accounts)
 
 
-def test_no_sequence_of_calls_by_anybody_breaks_ownership(world: World) -> None:
+def test_no_sequence_of_calls_breaks_ownership(world: World) -> None:
     class Machine(Ownership):
         pass
 

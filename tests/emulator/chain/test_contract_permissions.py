@@ -116,20 +116,20 @@ def test_a_wildcard_key_uses_any_wallet_of_the_account_unless_strict(alice: Acto
     assert alice.ask("canUseWalletInActionStrict", own, C, W2) is True
 
 
-def test_a_removed_wallet_is_not_used_any_more(alice: Actor, own: int) -> None:
+def test_a_removed_wallet_can_no_longer_be_used(alice: Actor, own: int) -> None:
     grant(alice, own, 1)
     alice.send("removeWalletDerivation", own, W1)
     assert not uses(alice, USAGE, A, W1)
 
 
-def test_a_removed_action_is_not_run_any_more(alice: Actor, own: int) -> None:
+def test_a_removed_action_can_no_longer_run(alice: Actor, own: int) -> None:
     grant(alice, own, 1)
     alice.send("addAction", own, "", "", A)
     alice.send("removeAction", own, A)
     assert not runs(alice, USAGE, A)
 
 
-def test_a_key_dies_at_the_exact_second_and_zero_never_does(world: World, alice: Actor, own: int) -> None:
+def test_a_key_expires_at_the_exact_second_and_with_zero_never(world: World, alice: Actor, own: int) -> None:
     grant(alice, own, 0, expiration=T0 + 50)
     world.clock.freeze(T0 + 49)
     assert runs(alice, USAGE, A)

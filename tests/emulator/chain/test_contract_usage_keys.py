@@ -198,7 +198,9 @@ def test_a_key_gains_no_rights_in_the_group_it_creates(grouped: Actor, own: int)
         ("removeWalletDerivation", ("0x" + "66" * 20,)),
     ],
 )
-def test_the_rest_is_for_the_master_alone(grouped: Actor, own: int, function: str, arguments: tuple[Any, ...]) -> None:
+def test_all_other_writes_require_the_master(
+    grouped: Actor, own: int, function: str, arguments: tuple[Any, ...]
+) -> None:
     grouped.send("addAction", own, "registered", "", 5)
     everything = key(flags=(True, True, True), manage=(0,), add=(0,), remove=(0,), execute=(0,))
     grouped.send("setUsageApiKey", own, *everything)
@@ -206,7 +208,9 @@ def test_the_rest_is_for_the_master_alone(grouped: Actor, own: int, function: st
 
 
 @pytest.mark.parametrize("function", SCOPED)
-def test_a_key_dies_at_the_very_second_of_its_expiration(world: World, grouped: Actor, own: int, function: str) -> None:
+def test_a_key_can_no_longer_write_at_the_second_of_its_expiration(
+    world: World, grouped: Actor, own: int, function: str
+) -> None:
     arguments, permission, _ = SCOPED[function]
     grouped.send("setUsageApiKey", own, *key(expiration=T0 + 100, **permission))
     world.clock.freeze(T0 + 99)

@@ -404,9 +404,7 @@ async def test_an_acknowledged_write_survives_a_kill_of_all_processes(tmp_path: 
 
 
 @pytest.mark.parametrize("sent_before_death", [0, 1])
-async def test_writes_that_belong_together_are_all_there_after_a_death_between_them(
-    tmp_path: Path, sent_before_death: int
-) -> None:
+async def test_related_writes_all_exist_after_a_crash_between_them(tmp_path: Path, sent_before_death: int) -> None:
     program = textwrap.dedent("""
         import asyncio, os, sys
         from svcnb.emulator.chain import connection, local as local_module, replica
@@ -570,7 +568,7 @@ def keepers(node: int) -> list[int]:
 # --- damage ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_damaged_tail_is_cut_set_aside_and_reported(
+async def test_damaged_entries_at_the_end_are_moved_and_reported(
     start_chain: StartChain, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = await start_chain()
@@ -653,7 +651,7 @@ async def test_a_refused_transaction_is_withdrawn_and_stays_so(start_chain: Star
         assert connection.execute("SELECT count(*) FROM chain_journal WHERE withdrawn").fetchall() == [(1,)]
 
 
-async def test_an_entry_that_was_never_sent_and_cannot_be_is_withdrawn_at_the_next_start(
+async def test_an_unsent_entry_that_the_node_rejects_is_withdrawn_at_the_next_start(
     start_chain: StartChain, tmp_path: Path
 ) -> None:
     first = await start_chain()
@@ -678,13 +676,13 @@ async def test_an_entry_that_was_never_sent_and_cannot_be_is_withdrawn_at_the_ne
     assert await actions(await start_chain()) == 6
 
 
-async def test_a_node_that_cannot_be_started_again_is_reported_not_waited_for(
+async def test_a_node_that_cannot_restart_is_reported_without_a_wait(
     start_chain: StartChain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chain = await start_chain()
     monkeypatch.setenv("SVC_ANVIL", "/bin/false")
     os.kill(chain.node_pid, signal.SIGKILL)
-    with pytest.raises(ChainUnavailable, match="the node stopped immediately") as seen:
+    with pytest.raises(ChainUnavailable, match="the chain node stopped immediately") as seen:
         await chain.view("owner")
     assert seen.value.status == 503
     with pytest.raises(ChainUnavailable):

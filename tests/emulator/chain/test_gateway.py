@@ -189,7 +189,7 @@ def test_blocks_follow_the_clock_and_never_go_back(world: World) -> None:
     assert stamp() == T0 + 100
 
 
-def test_estimates_see_the_clock_too(world: World, alice: Actor) -> None:
+def test_estimates_use_the_clocks_time(world: World, alice: Actor) -> None:
     own = world.hash_of(alice)
     alice.send("setUsageApiKey", own, 77, T0 + 5, 0, "", "", True, False, False, [], [], [], [])
     call = alice.transaction("addGroup", 77, "", "", [], [])

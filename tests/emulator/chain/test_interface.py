@@ -161,7 +161,7 @@ def test_the_only_other_events_are_those_of_the_diamond() -> None:
     assert others == {"DiamondCut", "OwnershipTransferred"}
 
 
-def test_every_error_of_the_facts_decodes_with_its_arguments(errors: dict[bytes, tuple[str, list[str]]]) -> None:
+def test_every_documented_error_decodes_with_its_arguments(errors: dict[bytes, tuple[str, list[str]]]) -> None:
     from eth_abi import abi as eth_abi
 
     sample: dict[str, Any] = {"uint256": 7, "address": "0x" + "ab" * 20, "string": "why", "bytes4": b"\x01\x02\x03\x04"}

@@ -153,7 +153,7 @@ async def test_writes_complete_even_if_the_caller_disconnects(start_chain: Start
         assert (await chain.view("resolveApiKeyHash", key))[0] == key
 
 
-async def test_a_managed_write_waits_as_long_as_the_chain_would_let_it(start_chain: StartChain) -> None:
+async def test_a_managed_write_takes_the_configured_block_time(start_chain: StartChain) -> None:
     chain = await start_chain(chain_block_time_ms=200)
     begun = time.monotonic()
     await chain.write("newAccount", KEY, True, "n", "d", ADMIN)

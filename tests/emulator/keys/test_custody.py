@@ -92,7 +92,7 @@ def test_a_seed_repeats_the_paths():
 
 
 @pytest.mark.parametrize("path", [0, -1, 2**256])
-def test_a_path_that_is_no_uint256_is_refused(path):
+def test_a_path_that_is_not_a_uint256_is_refused(path):
     with pytest.raises(ValueError, match="register the wallet first"):
         custody().wallet_secret(path)
 
@@ -111,7 +111,7 @@ def test_after_an_invalid_candidate_a_counter_is_appended_to_the_path():
     ]
 
 
-def test_the_root_secret_shows_nowhere():
+def test_no_display_contains_the_root_secret():
     keys = custody()
     shown = repr(keys) + str(keys) + format(keys)
     for attempt in (pickle.dumps, copy.copy, copy.deepcopy):

@@ -31,7 +31,7 @@ def test_a_seed_gives_one_secret_with_or_without_a_folder(tmp_path):
     assert first != load_root_secret(None, "lesson 2")
 
 
-def test_a_seeded_folder_holds_neither_secret_nor_seed(tmp_path):
+def test_a_seeded_folder_contains_neither_secret_nor_seed(tmp_path):
     secret = load_root_secret(tmp_path, "a lesson in the open")
     kept = (tmp_path / FILE_NAME).read_text()
     assert secret.hex() not in kept
@@ -98,7 +98,7 @@ def test_a_folder_instead_of_the_file_is_rejected(tmp_path):
         load_root_secret(tmp_path, None)
 
 
-def test_another_seed_or_none_is_noticed(tmp_path):
+def test_a_different_or_missing_seed_is_rejected(tmp_path):
     load_root_secret(tmp_path / "seeded", "one")
     load_root_secret(tmp_path / "random", None)
     with pytest.raises(RootSecretUnusable, match="a different seed"):

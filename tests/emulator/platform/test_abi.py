@@ -103,7 +103,7 @@ def test_the_emulator_encodes_addresses_as_text_only_and_no_fixed_point_numbers(
         ("uint256[]", (32).to_bytes(32, "big") + (3).to_bytes(32, "big") + b"\x00" * 64),
     ],
 )
-def test_bytes_that_are_no_encoding_are_refused(codec: Codec, kind: str, data: bytes) -> None:
+def test_bytes_that_are_not_an_encoding_are_refused(codec: Codec, kind: str, data: bytes) -> None:
     with pytest.raises(AbiError):
         codec.decode([kind], data)
 

@@ -44,7 +44,7 @@ def test_all_other_addresses_are_rejected(address: str):
         ("::ffff:10.0.0.1", "10.0.0.1", None),
     ],
 )  # fmt: skip
-def test_an_allowed_address_is_a_host_and_perhaps_a_port(text: str, host: str, port: int | None):
+def test_an_allowed_address_is_a_host_with_an_optional_port(text: str, host: str, port: int | None):
     assert AllowedAddress.parse(text) == (host, port)
 
 
@@ -78,7 +78,7 @@ def own_addresses() -> list[str]:
 
 
 @pytest.mark.parametrize("address", own_addresses())
-async def test_of_the_emulator_itself_only_the_api_the_chain_and_webhooks_are_reached(address: str):
+async def test_actions_reach_only_the_api_the_chain_and_webhooks_of_the_emulator(address: str):
     async def resolver(_host: str, _port: int) -> list[str]:
         return [address]
 

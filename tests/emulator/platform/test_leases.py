@@ -38,7 +38,7 @@ async def test_a_lease_of_one_server_is_not_available_to_another(servers: list[S
     assert await second.run(taking("thing"))
 
 
-async def test_what_a_server_held_is_free_once_it_is_gone(servers: list[Store]) -> None:
+async def test_the_leases_of_a_stopped_server_are_free(servers: list[Store]) -> None:
     first, second = servers
     assert await first.run(taking("thing"))
     first.close()
@@ -71,7 +71,7 @@ async def test_transactions_of_servers_run_in_sequence(servers: list[Store]) -> 
     assert await servers[0].run(lambda connection: connection.value("SELECT n FROM counter")) == 200
 
 
-async def test_waiting_for_a_lease_ends_when_it_is_given_back(servers: list[Store]) -> None:
+async def test_waiting_for_a_lease_ends_when_the_lease_is_released(servers: list[Store]) -> None:
     first, second = servers
     order: list[str] = []
 
@@ -104,7 +104,7 @@ async def test_a_single_server_has_every_lease() -> None:
         store.close()
 
 
-async def test_a_database_that_is_away_is_a_503_until_it_is_back(postgres_url: str) -> None:
+async def test_an_unavailable_database_is_a_503_until_it_is_available_again(postgres_url: str) -> None:
     import psycopg
 
     store = Store(postgres_url)

@@ -32,7 +32,7 @@ def no_collector():
     ("busy", "grown", "collected"),
     [(False, GROWN_BYTES, True), (True, GROWN_BYTES, False), (True, MUCH_BYTES, True)],
 )
-async def test_a_large_idle_process_collects_garbage_and_gives_freed_memory_back(
+async def test_a_large_idle_process_collects_garbage_and_releases_freed_memory(
     *, busy: bool, grown: int, collected: bool
 ):
     sizes = iter([100 * 2**20, 100 * 2**20 + grown])
@@ -62,7 +62,7 @@ async def test_without_a_known_size_nothing_is_released():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the GNU C library")
-def test_memory_between_blocks_in_use_is_given_back():
+def test_memory_between_blocks_in_use_is_released():
     program = """
         import asyncio
         from svcnb.emulator.platform.memory import MemoryKeeper, configure_allocator, resident_bytes

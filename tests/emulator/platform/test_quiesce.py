@@ -13,7 +13,7 @@ async def test_a_server_is_not_idle_during_a_request() -> None:
     assert quiesce.idle_s() > 0.0
 
 
-async def test_a_server_is_not_idle_during_an_exchange_of_its_state() -> None:
+async def test_a_server_is_not_idle_during_a_replacement_of_its_state() -> None:
     quiesce = Quiesce()
     async with quiesce.exclusive():
         assert quiesce.idle_s() == 0.0

@@ -62,7 +62,7 @@ def test_states_of_earlier_releases_open_and_keep_their_data(tmp_path: Path) -> 
     assert shape(earlier) == before
 
 
-def test_endpoints_that_are_loaded_later_bring_no_tables_that_the_database_would_lack() -> None:
+def test_endpoints_that_are_loaded_later_declare_no_new_tables() -> None:
     program = """
 from svcnb.emulator.areas import other_endpoints
 from svcnb.emulator.http.body import ToleratedRequests

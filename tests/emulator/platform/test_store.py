@@ -60,7 +60,7 @@ async def test_a_database_failure_is_503_and_free(store: Store) -> None:
     with pytest.raises(StoreUnavailable) as caught:
         await store.run(lambda connection: connection.rows("SELECT * FROM nowhere"))
     assert caught.value.status == 503
-    assert "Nothing was charged" in caught.value.message
+    assert "nothing was charged" in caught.value.message
     assert await store.run(lambda connection: get_meta(connection, "schema_version"))
 
 

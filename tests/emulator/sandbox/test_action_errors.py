@@ -32,7 +32,7 @@ def test_a_thrown_error_names_the_actions_own_lines(room: Any):
         ("throw new Error('two\\nlines')", "Uncaught (in promise) Error: two\nlines"),
     ],
 )
-def test_an_uncaught_error_carries_name_and_message_and_at_least_one_line_of_the_action(
+def test_an_uncaught_error_contains_name_message_and_at_least_one_line_of_the_action(
     body: str, headline: str, room: Any
 ):
     error = room.error(f"async function main() {{ {body} }}")
@@ -84,7 +84,7 @@ def test_growing_arrays_end_with_the_memory_error(room: Any):
     assert outcome.error_kind == "memory"
 
 
-def test_an_action_within_its_memory_is_left_alone(room: Any):
+def test_an_action_within_its_memory_limit_is_not_stopped(room: Any):
     source = "const main = () => { const a = []; for (let i = 0; i < 60; i++) a.push(new Array(131072).fill(0.1)); return a.length; }"
     assert room.value(source) == 60
 

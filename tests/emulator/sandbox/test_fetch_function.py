@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.engine
 
-FEWER = "Send fewer requests, or divide them among several executions"
+FEWER = "send fewer requests, or divide them among several executions"
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_fifty_first_request_rejects_and_redirects_do_not_count(web: Any, si
       let n = 0;
       try { for (;;) { await fetch(url + '/away'); n++; } } catch (e) { return [n, e.constructor === Error, e.message]; }
     }"""
-    assert web(source) == [50, True, f"too many outbound requests: at most 50 are allowed per execution. {FEWER}"]
+    assert web(source) == [50, True, f"too many outbound requests: at most 50 are allowed per execution; {FEWER}"]
     assert len(site.seen) == 100
 
 
@@ -103,7 +103,7 @@ def test_urls_without_a_host_are_handled_locally_and_counted(web: Any):
     assert web(source, max_fetch_count=2) == [
         "hi",
         "blob",
-        f"too many outbound requests: at most 2 are allowed per execution. {FEWER}",
+        f"too many outbound requests: at most 2 are allowed per execution; {FEWER}",
     ]
 
 
@@ -157,7 +157,7 @@ def test_cookies_are_not_shared_between_runs(room: Any, site: Any, open_network:
     assert [name for _, _, headers, _ in site.seen for name in headers if name.lower() == "cookie"] == []
 
 
-def test_ethers_providers_work_through_it_and_count_one_for_each_http_request(web: Any, site: Any):
+def test_ethers_providers_use_fetch_and_each_http_request_counts_once(web: Any, site: Any):
     source = """const main = async (url) => {
       const provider = new ethers.providers.JsonRpcProvider(url + '/rpc');
       const static_ = new ethers.providers.StaticJsonRpcProvider(url + '/rpc', 8453);

@@ -144,7 +144,7 @@ def test_the_first_use_pins_a_module_and_a_changed_file_is_refused(room: Any, im
     assert "The file of the module was changed" in room.error(source, host=importing())
 
 
-def test_the_pins_are_whole_whenever_they_are_read(tmp_path: Path):
+def test_a_reader_always_finds_a_complete_file_of_pins(tmp_path: Path):
     names = [f"module{n}@1.0.0" for n in range(200)]
     for name in names:
         (tmp_path / name).mkdir()

@@ -163,7 +163,7 @@ HERE = allowing("127.0.0.1")
 )
 async def test_all_names_of_this_machine_are_rejected_with_the_option(host: str, site: Any):
     port = site.url.rpartition(":")[2]
-    with pytest.raises(OperationRefused, match=rf"To allow access, start .* --allow-address {re.escape(host)}:{port}"):
+    with pytest.raises(OperationRefused, match=rf"to allow access, start .* --allow-address {re.escape(host)}:{port}"):
         await get(Network(), f"http://{host}:{port}/price")
     assert site.seen == []
 

@@ -232,7 +232,7 @@ def test_a_killed_isolate_fails_its_run_alone_and_is_replaced(new_room: Any):
     assert room.value(WORKS, 1) == [1]
 
 
-def test_a_killed_spare_is_noticed_and_never_handed_out(new_room: Any, live_isolates: Any):
+def test_a_killed_spare_is_detected_and_never_used(new_room: Any, live_isolates: Any):
     room = new_room(spares=1)
     room.until(lambda: room.engine.state().ready == 1, "a spare is ready")
     (spare,) = of_room(room, live_isolates)

@@ -34,7 +34,7 @@ def time() -> Time:
     return Time()
 
 
-def test_an_account_that_is_alone_is_never_greedy(time: Time):
+def test_a_single_account_never_exceeds_the_average(time: Time):
     shares = Shares(time)
     shares.add("alone", 1_000.0)
     assert not shares.exceeds_average("alone")
@@ -194,7 +194,7 @@ def test_spares_for_accounts_that_used_more_are_warmed_one_at_a_time(new_room: A
 
 
 @pytest.mark.engine
-def test_runs_of_accounts_that_used_more_let_others_go_first_from_the_beginning(new_room: Any):
+def test_runs_of_accounts_with_more_use_have_a_lower_priority_from_the_start(new_room: Any):
     room = new_room(spares=2)
     room.engine._brief_s = 1_000_000.0  # the engine lowers no priority during this test
     known(room.engine._shares)
@@ -285,7 +285,7 @@ def test_without_control_of_cores_nothing_changes():
 
 @pytest.mark.slow
 @pytest.mark.engine
-def test_a_flood_of_operations_is_heard_a_few_at_a_time(new_room: Any):
+def test_many_operations_are_processed_a_few_at_a_time(new_room: Any):
     room = new_room(spares=1)
     turns = [0]
     heard_in: list[int] = []

@@ -26,7 +26,7 @@ const main = () => ({
 MARK = "// a comment that says prototype and import\n"
 
 
-def test_an_action_that_changes_how_arrays_are_iterated_is_alone_with_that(room: Any):
+def test_a_change_of_array_iteration_affects_only_its_own_run(room: Any):
     source = (
         "let used = 0; const { values } = Array.prototype;"
         " Array.prototype[Symbol.iterator] = function () { used++; return values.call(this); };"

@@ -40,7 +40,7 @@ def suite(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_test_is_read_in_each_mode_that_it_allows_and_modules_and_fixtures_are_left_out(suite: Path) -> None:
+def test_a_test_is_read_in_each_allowed_mode_and_modules_and_fixtures_are_omitted(suite: Path) -> None:
     names = [test.name for test in runner.read_tests(suite)]
     assert sorted(names) == [
         "intl402/names.js",
@@ -54,7 +54,7 @@ def test_a_test_is_read_in_each_mode_that_it_allows_and_modules_and_fixtures_are
     assert len(list(runner.read_tests(suite, strict=False))) == len(names) - 1
 
 
-def test_equal_and_trapped_tests_are_told_apart_and_answers_are_kept(suite: Path, tmp_path: Path) -> None:
+def test_equal_and_trapped_tests_are_distinguished_and_results_are_stored(suite: Path, tmp_path: Path) -> None:
     answers, report = tmp_path / "v8.jsonl", tmp_path / "report.jsonl"
 
     def compare() -> dict[str, Any]:

@@ -78,7 +78,7 @@ def test_times_are_milliseconds_since_the_start():
     assert trace.as_dict() == {"engine": "v8", "events": [{"at_ms": 250.0, "kind": "key", "operation": "x"}]}
 
 
-def test_texts_of_a_trace_are_cut():
+def test_long_texts_of_a_trace_are_shortened():
     trace = Trace("v8")
     trace.add("fetch", method="M" * 10**6, host="h" * 10**6, refused="r" * 10**6, status=200)
     detail = trace.events[0].detail

@@ -27,7 +27,7 @@ const main = ({{ from, to, newer }}) => {{
 SIZE = 0x400
 
 
-def test_every_character_is_v8s(on_both: Any):
+def test_every_character_has_the_same_properties_as_in_v8(on_both: Any):
     for first in range(0, 0x20000, SIZE):
         newer = [code for code in NEWER if first <= code < first + SIZE]
         pair = on_both(ALL, {"from": first, "to": first + SIZE, "newer": newer})

@@ -268,7 +268,7 @@ async def test_an_invalid_json_body_is_rejected(door, content):
 # --- webhooks and runs ----------------------------------------------------------------------------------------------
 
 
-async def test_a_post_is_taken_and_its_run_shows_input_and_whole_response(door):
+async def test_a_post_is_accepted_and_its_run_shows_the_input_and_the_complete_response(door):
     key = await door.account()
     trigger = await door.trigger(key, ECHO, default_params={"from": "defaults", "event": "hidden"})
     answer = await door.http.post(
@@ -537,7 +537,7 @@ async def test_the_inputs_of_ended_runs_are_bounded_in_bytes_and_the_newest_stay
     assert kept == [False, False, True, True]  # oldest first
 
 
-async def test_an_injected_fault_closes_the_service(door):
+async def test_an_injected_fault_makes_the_service_unavailable(door):
     await door.http.post("/_emulator/faults", json={"part": "triggers", "times": 1}, headers=door.control)
     answer = await door.ask("GET", "/api/me")
     assert (answer.status_code, answer.json()["error"]) == (503, "service_unavailable")

@@ -275,7 +275,7 @@ async def test_a_run_says_which_arguments_were_read_as_indexed(door, anvil):
 
 
 @pytest.mark.parametrize("indexed", ["0", [3], [-1], [True], [0, 1, 2, 0, 9], {"0": True}])
-async def test_marks_that_do_not_fit_the_event_are_refused(door, anvil, indexed):
+async def test_indexed_marks_that_do_not_match_the_event_are_refused(door, anvil, indexed):
     answer = await door.ask(
         "POST",
         "/api/triggers",
@@ -291,7 +291,7 @@ async def test_marks_that_do_not_fit_the_event_are_refused(door, anvil, indexed)
     assert "indexed" in answer.json()["message"]
 
 
-async def test_a_member_that_config_does_not_have_is_refused(door, anvil):
+async def test_an_unknown_member_of_config_is_refused(door, anvil):
     """The service must not ignore a misspelt filter, because every event then starts a run."""
     given = {
         "name": "t",

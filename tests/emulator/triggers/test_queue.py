@@ -237,7 +237,7 @@ async def test_a_run_that_was_admitted_at_the_very_moment_of_a_restart_is_execut
     assert (run.status, len(parts.execution.calls)) == ("success", 1)
 
 
-async def test_an_execution_that_was_cut_off_runs_again_first_under_the_same_id(make_parts):
+async def test_an_interrupted_execution_runs_again_first_with_the_same_id(make_parts):
     before = make_parts()
     await before.queues.start()
     trigger = await before.trigger()

@@ -89,7 +89,7 @@ async def test_a_limit_of_posts_follows_a_clock_that_is_set_back(store) -> None:
     assert 0 < wait_s <= 60
 
 
-async def test_posts_that_servers_count_together_follow_it_too(store) -> None:
+async def test_a_shared_limit_of_posts_follows_a_clock_that_is_set_back(store) -> None:
     def post(now: float) -> Any:
         return store.run(lambda connection: rate_limiter.admit(connection, what="w", who="a", limit=2, now=now))
 

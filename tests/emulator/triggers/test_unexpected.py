@@ -147,7 +147,7 @@ async def test_a_run_whose_input_cannot_be_read_fails_and_the_next_one_begins(pa
     assert "run bad could not be executed" in told(caplog)
 
 
-async def test_a_schedule_that_cannot_be_read_does_not_keep_others_waiting(store, clock, parts, caplog):
+async def test_a_schedule_that_cannot_be_read_does_not_delay_others(store, clock, parts, caplog):
     from svcnb.emulator.triggers.schedules import Schedules
 
     broken = await parts.trigger("schedule", {"cron": "no cron at all"})

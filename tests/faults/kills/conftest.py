@@ -95,7 +95,7 @@ class Worker:
             self.acknowledged.setdefault(kind, []).append((name, value) if "usage_api_key" in found else value)
             return found
         self.in_doubt[kind] += 1
-        if answer.status_code == 503 and "Nothing was charged" in answer.text:
+        if answer.status_code == 503 and "nothing was charged" in answer.text:
             return None
         if kind == "svc_action" and answer.status_code == 500 and isinstance(answer.json(), str):
             return None  # the kill ended the execution's own process

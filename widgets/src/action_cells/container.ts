@@ -12,8 +12,8 @@ const NAME = "svcnb";
 let scope: Scope | undefined;
 
 /**
- * Error for a front end that does not share a module. For example, Voila loads the extensions of JupyterLab, but it has
- * no cells to edit.
+ * Error for a front end that does not share a module. For example, Voila loads the extensions of JupyterLab, but Voila
+ * has no cells to edit.
  */
 class NotShared extends Error {}
 

@@ -55,8 +55,8 @@ export function actionCells(shared: Shared): unknown {
 }
 
 /**
- * Returns an editor extension, which is active only while the first line is the magic. It loads the JavaScript language
- * once. This language then takes precedence over the language of the kernel.
+ * Returns an editor extension, which is active only while the first line is the magic. The extension loads the
+ * JavaScript language once. This language then takes precedence over the language of the kernel.
  */
 export function editorExtension(
   { state, view, language, common }: Pick<Shared, "state" | "view" | "language" | "common">,

@@ -284,7 +284,7 @@ export class Chain {
     return this.#marks.length - 1;
   }
 
-  /** Restores a snapshot, and deletes it and all later snapshots. Returns false if it does not exist. */
+  /** Restores a snapshot, and deletes this and all later snapshots. Returns false for a missing snapshot. */
   async revert(number: number): Promise<boolean> {
     const mark = this.#marks[number];
     if (mark === undefined) return false;

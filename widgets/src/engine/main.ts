@@ -1,8 +1,8 @@
 /**
  * Bootstrap of the `v8` engine: one process for one execution.
  *
- * It warms up everything that an action is likely to use, reports that it is ready, and waits in a blocking read for a
- * job. The host kills the process after the end frame, so the process needs no clean-up.
+ * The process warms up everything that an action is likely to use, and reports that it is ready. It then waits in a
+ * blocking read for a job. The host kills the process after the end frame, so the process needs no clean-up.
  */
 import wasm from "./ethers/binary.js";
 import { ethers } from "./ethers/index.ts";

@@ -1,6 +1,6 @@
 /**
  * CID of an action, and the hash with which the contract identifies the action. The kernel's implementation is
- * `svcnb/protocol/cid.py`. The tests of both use `tests/vectors/cid.json` and `hashes.json`.
+ * `svcnb/protocol/cid.py`. The tests of both implementations use `tests/vectors/cid.json` and `hashes.json`.
  *
  * A file consists of chunks of 256 KiB. A UnixFS message inside a dag-pb node (a leaf) contains each chunk. While there
  * is more than one node, each group of 174 nodes gets a parent, which lists their hashes and sizes.

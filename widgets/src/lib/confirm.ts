@@ -1,4 +1,4 @@
-/** Confirmation before an irreversible operation. It shows the consequences, and the focus is on the safe choice. */
+/** Confirmation before an irreversible operation. The panel shows the consequences and focuses the safe choice. */
 import { h, type Panel, PanelError } from "./panel.ts";
 
 /**

@@ -27,7 +27,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Replaces the content of an element. If a control in it had the focus, the new control with the same name gets it. */
+/** Replaces the content of an element. A control that had the focus passes it to the new control of the same name. */
 export function refill(place: HTMLElement, ...children: (Node | string)[]): void {
   const name = (it: Element) => it.getAttribute("aria-label") ?? it.textContent;
   const focused = document.activeElement;

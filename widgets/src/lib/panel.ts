@@ -182,7 +182,7 @@ export class Panel {
   }
 
   /**
-   * Creates a button for an asynchronous operation. It is inactive during the operation, and the panel shows failures.
+   * Creates a button for an asynchronous operation, during which the button is inactive. The panel shows failures.
    */
   button(
     label: string,
@@ -204,7 +204,7 @@ export class Panel {
   }
 
   /**
-   * Performs an operation and shows its failure. Returns true if it succeeded. Reports a wrong value next to its field.
+   * Performs an operation and shows its failure. Returns true after a success. Reports a wrong value next to its field.
    */
   async attempt(work: () => Promise<unknown>, fields: Fields = {}): Promise<boolean> {
     this.clearFailure();

@@ -1,6 +1,6 @@
 /**
- * Text area with the interface of the code editor. Users write in it until the code editor is loaded, or if it cannot
- * be loaded.
+ * Text area with the interface of the code editor. Users write in this area until the code editor is loaded, or if it
+ * cannot be loaded.
  */
 import type { Editor, Options } from "../codemirror/interface.ts";
 import { h } from "./dom.ts";

@@ -119,7 +119,7 @@ export function newWallet(
   let name = nameInput("signer");
   let named = h("div");
   return creator(at, place, {
-    label: "New wallet",
+    label: "Create wallet",
     // In API mode, wallets have no names.
     update: () => named.hidden = now().mode !== "chain",
     content: () => {
@@ -145,7 +145,7 @@ export function newGroup(
 ): Creator {
   let name = nameInput("signers");
   return creator(at, place, {
-    label: "New group",
+    label: "Create group",
     content: () => {
       name = nameInput("signers");
       return { element: field("Name", name), first: name };
@@ -181,7 +181,7 @@ export function newUsageKey(
     none.hidden = groups.length > 0;
   };
   return creator(at, place, {
-    label: "New usage key",
+    label: "Create usage key",
     update,
     content: () => {
       name = nameInput("runner");

@@ -1,6 +1,6 @@
 /**
  * The four envelopes that a wallet signs (EIP-712), and their digest. The kernel's implementation is
- * `svcnb/protocol/typed_data.py`. The tests of both use `tests/vectors/eip712.json`.
+ * `svcnb/protocol/typed_data.py`. The tests of both implementations use `tests/vectors/eip712.json`.
  */
 import { keccak_256 } from "@noble/hashes/sha3";
 

@@ -120,7 +120,7 @@ export class Wire {
     return [...this.waiting.values()].map(({ running }) => running);
   }
 
-  /** Registers a handler for the questions with one name. Call it before `open`. */
+  /** Registers a handler for the questions with one name. Call this method before `open`. */
   onAsk(name: string, handler: (ask: Ask) => void): void {
     this.askers.set(name, handler);
   }
@@ -143,7 +143,11 @@ export class Wire {
         const waiting = this.waiting.get(id);
         if (waiting && !waiting.running.begun) {
           this.end(id)?.reject(
-            new PanelError({ type: "Cancelled", message: "Stopped.", hint: "The kernel did not start the operation." }),
+            new PanelError({
+              type: "Cancelled",
+              message: "the operation was stopped",
+              hint: "The kernel did not start the operation.",
+            }),
           );
         }
         this.trySend({ type: "cancel", id });

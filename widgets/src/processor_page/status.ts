@@ -71,11 +71,18 @@ export function viewOf(intent: Intent): View {
   }
 }
 
+/** Returns a message of the API as a sentence: with a capital letter at the start and a full stop at the end. */
+function asSentence(message: string): string {
+  const text = /^[a-z]+ /.test(message) ? message.charAt(0).toUpperCase() + message.slice(1) : message;
+  return `${text.replace(/\.$/, "")}.`;
+}
+
 /** Returns the text of an error body, which is an object with message and fix, or a JSON string. */
 export function problemOf(body: unknown, status: number): string {
-  if (typeof body === "string" && body) return body;
+  if (typeof body === "string" && body) return asSentence(body);
   if (body && typeof body === "object" && "message" in body && typeof body.message === "string") {
-    return "fix" in body && typeof body.fix === "string" ? `${body.message} ${body.fix}` : body.message;
+    const message = asSentence(body.message);
+    return "fix" in body && typeof body.fix === "string" ? `${message} ${body.fix}` : message;
   }
   return `The service responded with status ${status}.`;
 }

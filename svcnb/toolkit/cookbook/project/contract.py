@@ -33,7 +33,7 @@ def key_file() -> Path:
 def connected() -> Web3:
     """Returns a web3 object that is connected to the chain and signs with the wallet."""
     if "SVC_RPC_URL" not in os.environ:
-        raise click.ClickException("SVC_RPC_URL is not set: set it to the URL of a node of the chain.")
+        raise click.ClickException("SVC_RPC_URL is not set. Set SVC_RPC_URL to the URL of a node of the chain.")
     if not key_file().is_file():
         raise click.ClickException(f"{key_file()} does not exist. Create a wallet: python contract.py wallet")
     account = svcnb.LocalSigner.from_keyfile(key_file()).account

@@ -89,8 +89,8 @@ const kindOf = getOwnPropertyDescriptor(getPrototypeOf(Uint8Array.prototype), Sy
 }
 
 /**
- * Removes the attempt to define a global variable of a page. Without `window`, it throws an error, and V8 then reads
- * the whole bundle again to find the line number.
+ * Removes the attempt to define a global variable of a page. Without `window`, the attempt throws an error, and V8
+ * reads the whole bundle again to find the line number.
  */
 function withoutPage(text: string): string {
   return replaceOnce(

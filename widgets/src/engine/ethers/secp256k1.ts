@@ -26,9 +26,9 @@ export interface Secp {
   publicKey(key: Uint8Array): Uint8Array | null;
   /** Returns an RFC 6979 signature with low s for a 32-byte digest. */
   sign(digest: Uint8Array, key: Uint8Array): { signature: Uint8Array; recovery: number };
-  /** Returns the 65-byte form of a 33-byte or 65-byte point, or null if it is not on the curve. */
+  /** Returns the 65-byte form of a 33-byte or 65-byte point, or null if the point is not on the curve. */
   decompress(point: Uint8Array): Uint8Array | null;
-  /** Returns the sum of two points, or null if it is the point at infinity. */
+  /** Returns the sum of two points, or null if the sum is the point at infinity. */
   pointAdd(first: Uint8Array, second: Uint8Array): Uint8Array | null;
   pointMultiply(point: Uint8Array, scalar: Uint8Array): Uint8Array | null;
   recover(digest: Uint8Array, r: Uint8Array, s: Uint8Array, recovery: number): Uint8Array | null;
@@ -99,7 +99,7 @@ export function makeSecp(module: WebAssembly.Module): Secp {
 
 let current: Secp | null = null;
 
-/** Sets the compiled binary. Call it exactly once, before any code of an action runs. */
+/** Sets the compiled binary. Call this function exactly once, before any code of an action runs. */
 export function install(module: WebAssembly.Module): void {
   current = makeSecp(module);
 }

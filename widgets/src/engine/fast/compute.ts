@@ -32,7 +32,7 @@ function curve(secp: Secp, operation: number, input: Uint8Array): Uint8Array | n
 /**
  * Performs one operation.
  *
- * @param mailbox Buffer with `length` bytes of input. Afterwards, it contains the result.
+ * @param mailbox Buffer with `length` bytes of input. Afterwards, the buffer contains the result.
  * @returns Length of the result in bytes, or -1 if there is none.
  */
 export function compute(secp: Secp, operation: number, mailbox: Uint8Array<ArrayBuffer>, length: number): number {

@@ -34,7 +34,7 @@ export interface Job {
   readonly busyMs: number;
 }
 
-/** Error that ends a run immediately. A host function throws it, and it unwinds the engine's stack. */
+/** Error that ends a run immediately. A host function throws this error, which unwinds the engine's stack. */
 export class Stop extends Error {
   readonly kind: "end" | "trap" | "timeout" | "memory";
 

@@ -1,6 +1,6 @@
 /**
- * Creates the image from which each process of the `fast` engine starts. It contains QuickJS after the evaluation of
- * ethers and all interfaces. This module runs during the build of the package.
+ * Creates the image from which each process of the `fast` engine starts. The image contains QuickJS after the
+ * evaluation of ethers and all interfaces. This module runs during the build of the package.
  */
 import { LANGUAGE, WEB as WEB_NAMES } from "../runtime/globals.ts";
 import type { Entries } from "./execution.ts";

@@ -1,5 +1,5 @@
 /**
- * Process of the `fast` engine. It executes runs in sequence, each from the same memory image.
+ * Process of the `fast` engine, which executes runs in sequence, each from the same memory image.
  *
  * Actions run inside an instance of a WebAssembly module. The memory of the instance contains only the image, and the
  * instance can access the outside only through the functions of `Execution`. The process itself has no permission except
@@ -138,7 +138,7 @@ async function run({ body: job, blob }: Frame): Promise<boolean> {
   return true;
 }
 
-/** Pending read at the end of a run. It returns the next job. */
+/** Pending read at the end of a run. The read returns the next job. */
 let pending: Promise<Frame | null> | null = null;
 
 // The first execution of code is slow. These warm-up runs have no effect except the compiled code.

@@ -2,8 +2,8 @@
  * Detects code that QuickJS executes differently from V8, before a source runs:
  *
  * - A default value that assigns to another parameter, which a `var` of the same name redeclares in the body. The
- *   language copies the parameter after all defaults (ECMA-262, FunctionDeclarationInstantiation). QuickJS copies it
- *   before them.
+ *   language copies the parameter after all defaults (ECMA-262, FunctionDeclarationInstantiation). QuickJS copies
+ *   the parameter before the defaults.
  * - A constructor whose class gets another prototype during the evaluation of the arguments of `super`.
  * - `with`, functions in blocks that also declare the same name, variables named `arguments`, Unicode properties, and
  *   iterators that an asynchronous loop closes.
@@ -52,7 +52,7 @@ const isArguments: Test = ({ type, name }) => type === "Identifier" && name === 
 
 const declaresArguments: Test = (node) => node.type === "VariableDeclarator" && some(node.id as Tree, isArguments);
 
-/** For `super`, V8 looks up the constructor after it evaluates the arguments, and QuickJS before it. */
+/** For `super`, V8 looks up the constructor after it evaluates the arguments, and QuickJS looks it up before. */
 const constructsWithEffects: Test = (node) =>
   node.type === "CallExpression" && (node.callee as Tree).type === "Super" &&
   (node.arguments as Tree[]).some((one) => some(one, ({ type }) => EFFECTS.has(type)));
@@ -111,7 +111,7 @@ const delegates: Test = (node) =>
 /**
  * Returns whether `Symbol.iterator` can be the name of a getter. QuickJS reads the iterator of a spread value twice.
  *
- * A read or the key of a method is not a getter. In all other places, `defineProperty` can receive it.
+ * A read or the key of a method is not a getter. In all other places, `defineProperty` can receive the name.
  */
 function hasIteratorGetter(tree: Tree): boolean {
   const plain = new Set<unknown>();

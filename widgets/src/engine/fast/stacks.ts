@@ -97,7 +97,7 @@ function survey(source: string): Survey {
   return found;
 }
 
-/** Returns the call at a frame's position, given the name of the callee, or null if it is ambiguous. */
+/** Returns the call at a frame's position, given the name of the callee, or null if the call is ambiguous. */
 function callAt(
   { calls }: Survey,
   inside: Tree | null,

@@ -92,7 +92,7 @@ export class Thrown extends Error {
 }
 
 export class Vm {
-  /** Host of the engine. Set it before any code runs. */
+  /** Host of the engine. Set this property before any code runs. */
   host: Host | null = null;
   #exports: Exports;
   #bytes: Uint8Array<ArrayBuffer>;
@@ -170,7 +170,7 @@ export class Vm {
     this.#bytes = new Uint8Array();
   }
 
-  /** Total memory size in bytes. It never shrinks. */
+  /** Total memory size in bytes. The memory never shrinks. */
   get size(): number {
     return this.#view().length;
   }
@@ -282,7 +282,7 @@ export class Vm {
     return this.#exports.qjs_get_float64(value);
   }
 
-  /** Returns a view of the bytes of a typed array. It is valid until the engine allocates memory. */
+  /** Returns a view of the bytes of a typed array. The view is valid until the engine allocates memory. */
   bytes(value: Value): Uint8Array<ArrayBuffer> {
     const out = this.#exports.wasm_malloc(16);
     const buffer = this.#exports.qjs_get_typed_array_buffer(value, out, out + 4, out + 8);
@@ -292,7 +292,7 @@ export class Vm {
     return this.#view().subarray(from, from + view.getUint32(out + 4, true));
   }
 
-  /** Returns a view of the memory. It is valid until the engine allocates memory. */
+  /** Returns a view of the memory. The view is valid until the engine allocates memory. */
   memory(at: number, length: number): Uint8Array<ArrayBuffer> {
     return this.#view().subarray(at, at + length);
   }

@@ -71,7 +71,7 @@ export function makeNamespace(names: Names, responses: Responses, imported: () =
   return { actions, auth: freeze({}), headers: readOnlyHeaders() };
 }
 
-/** Defines the namespace on the global object. An action cannot replace it. */
+/** Defines the namespace on the global object. An action cannot replace the namespace. */
 export function installNamespace(names: Names, { actions, auth, headers }: Namespace): void {
   hold(names.namespace, freeze({ Actions: actions, Auth: auth, Headers: headers }));
   hold(names.actions, actions);
@@ -85,7 +85,7 @@ function hold(name: string, value: unknown): void {
 
 const setHeader = Headers.prototype.set;
 
-/** Sets the headers of a namespace. Call it before the action runs. */
+/** Sets the headers of a namespace. Call this function before the action runs. */
 export function fillHeaders({ headers }: Namespace, values: Readonly<Record<string, string>>): void {
   for (const name in values) reflectApply(setHeader, headers, [name, values[name]]);
   lock(headers);
@@ -93,7 +93,8 @@ export function fillHeaders({ headers }: Namespace, values: Readonly<Record<stri
 
 /**
  * Makes headers immutable, even for `Headers.prototype.set.call`. Deno stores names, values and its guard in symbol
- * properties, which an action can find. The `fast` engine keeps them private and checks whether the object is frozen.
+ * properties, which an action can find. The `fast` engine keeps these properties private and checks whether the object
+ * is frozen.
  */
 function lock(headers: Headers): void {
   const of = headers as unknown as Record<symbol, unknown>;

@@ -1,10 +1,10 @@
-/** Size limits of a call to the host. The host ends a run that exceeds them. */
+/** Size limits of a call to the host. The host ends a run that exceeds these limits. */
 import { bytesLength, encode, RangeError, TypeError } from "./primordials.ts";
 
 let maxCallBytes = Infinity;
 let maxRequestBytes = Infinity;
 
-/** Sets the limits of the run. Call it before the action runs. */
+/** Sets the limits of the run. Call this function before the action runs. */
 export function openCalls(callBytes: number, requestBytes: number): void {
   maxCallBytes = callBytes;
   maxRequestBytes = requestBytes;
@@ -21,7 +21,7 @@ export function bounded(members: string, what: string): string {
   return members;
 }
 
-/** Returns a request body. Throws an error if it is too long. */
+/** Returns a request body. Throws an error if the body is too long. */
 export function boundedBody(body: Uint8Array): Uint8Array {
   if (bytesLength(body) > maxRequestBytes) {
     throw new TypeError(`fetch failed: the request body is too long: at most ${maxRequestBytes} bytes are allowed`);

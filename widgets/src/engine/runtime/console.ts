@@ -1,4 +1,4 @@
-/** `console` of actions. It writes all lines to one log, in the format of the inspector. */
+/** `console` of actions. The console writes all lines to one log, in the format of the inspector. */
 import { bytesLength, encode, Error, jsonStringify } from "./primordials.ts";
 import { send } from "./channel.ts";
 import type { Internals } from "./internals.ts";

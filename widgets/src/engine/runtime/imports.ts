@@ -2,8 +2,8 @@
  * Static imports of pinned packages: `import x from "name@1.2.3/path"`.
  *
  * The service runs actions as classic scripts, which cannot contain imports. The bootstrap therefore replaces imports
- * with spaces, so that positions do not change. It loads the modules from the host and evaluates them. Their values
- * become constants of the script scope.
+ * with spaces, so that positions do not change. The bootstrap then loads and evaluates the modules. Their values become
+ * constants of the script scope.
  */
 import type { ImportDeclaration } from "acorn";
 import { call } from "./channel.ts";

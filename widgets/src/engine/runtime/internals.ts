@@ -27,9 +27,9 @@ export interface Internals {
   readonly Console: new (print: (text: string, level: number) => void) => Console;
   readonly inspect: (value: unknown) => string;
   readonly evaluate: Evaluate;
-  /** Returns the function that runs a source. Call it before any code of the action runs. */
+  /** Returns the function that runs a source. Call this method before any code of the action runs. */
   readonly evaluatorFor: (source: string) => Evaluate | Promise<Evaluate>;
-  /** Returns Node's scripts and modules. Call it before any code of the action runs. */
+  /** Returns Node's scripts and modules. Call this method before any code of the action runs. */
   readonly vm: () => Promise<Vm>;
 }
 

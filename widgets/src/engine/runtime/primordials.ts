@@ -1,5 +1,6 @@
 /**
- * Built-in functions that the bootstrap uses after the code of an action. It captures them before that code runs.
+ * Built-in functions that the bootstrap uses after the code of an action. The bootstrap captures these functions before
+ * that code runs.
  *
  * An action shares the realm with the bootstrap, and can replace any global or prototype member. Code that runs after
  * an action therefore calls these functions. It also avoids implicit member lookups: `for…of`, spread and destructuring

@@ -12,7 +12,7 @@ const { getRandomValues } = own;
 const RESEEDED_BYTES = 1 << 16;
 const DRAWN = 256;
 
-/** Makes the random numbers of a copy unique. Call it before an action receives random data. */
+/** Makes the random numbers of a copy unique. Call this function before an action receives random data. */
 export function reseed(): void {
   const bytes = new Uint8Array(RESEEDED_BYTES);
   for (let drawn = 0; drawn <= RESEEDED_BYTES; drawn += bytesLength(bytes)) {

@@ -64,14 +64,14 @@ export class Runner {
     this.#catchStrays();
   }
 
-  /** Defines the namespace. Call it after the removal of all other globals. */
+  /** Defines the namespace. Call this method after the removal of all other globals. */
   installNames(): void {
     installNamespace(this.#names, this.#namespace);
   }
 
   /**
-   * Performs the steps of a run with a script that declares no names and sends no response. This compiles and executes
-   * all code once.
+   * Performs the steps of a run with a script that declares no names and sends no response. The run compiles and
+   * executes all code once.
    */
   async rehearse(): Promise<void> {
     const job = jsonParse(REHEARSAL) as Job;

@@ -7,7 +7,7 @@
  */
 export type Evaluate = (source: string) => unknown;
 
-/** Compilation error of a source. It has a private brand, because an action can throw any value, such as a proxy. */
+/** Compilation error of a source. The class has a private brand, because actions can throw any value, even a proxy. */
 export class Uncompiled {
   readonly #error: unknown;
 

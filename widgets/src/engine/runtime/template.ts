@@ -7,8 +7,8 @@
  *
  * A copy has the memory of the template and one thread. This requires four steps:
  *
- * - V8 excludes its memory from copies (`MADV_DONTFORK`). The template reverses this.
- * - V8 has no helper threads (`--single-threaded`). The template waits until those of Deno end, after ten idle seconds.
+ * - V8 excludes its memory from copies (`MADV_DONTFORK`). The template reverses this exclusion.
+ * - V8 has no helper threads (`--single-threaded`). The template waits until Deno's threads end after ten idle seconds.
  * - Descriptors that Deno waits for (epoll, eventfd) belong to the template. A copy creates its own, with the same
  *   numbers.
  * - Random numbers would be the same in every copy, so each copy starts its own generator (see `random.ts`).

@@ -1,6 +1,6 @@
 /**
- * Account panel, which creates or opens an account in either mode. It shows a new key once, adds credit, and converts or
- * transfers the account.
+ * Account panel, which creates or opens an account in either mode. The panel shows a new key once, adds credit, and
+ * converts or transfers the account.
  */
 import { confirmed } from "../../lib/confirm.ts";
 import { copyable, field, h, panel, refill, typed } from "../../lib/panel.ts";

@@ -359,7 +359,7 @@ class View {
         h(
           "p",
           { class: "svcnb-notice" },
-          "The parameters contain no wallet. Choose a wallet under Wallet, or press New wallet.",
+          "The parameters contain no wallet. Choose a wallet under Wallet, or press Create wallet.",
         ),
       ]
       : [];
@@ -415,10 +415,10 @@ function steps(): HTMLElement {
       {},
       ...[
         "Under Example, choose Sign a message with a wallet and press Use this example.",
-        "Under Parameters, press New wallet. The panel adds the wallet's address to the parameters.",
+        "Under Parameters, press Create wallet. The panel adds the wallet's address to the parameters.",
         "Under In this account, enter a name for the action and press Register.",
-        "Press New group, then Permit in group. The group permits the action and the wallet.",
-        "Press New usage key. The key can only run the actions of this group. Store the key.",
+        "Press Create group, then Permit in group. The group permits the action and the wallet.",
+        "Press Create usage key. The key can only run the actions of this group. Store the key.",
         "Press Run, then Check the signature.",
       ].map((text) => h("li", {}, text)),
     ),

@@ -100,7 +100,7 @@ export function runWith(at: Panel, work: Work) {
     /** Requires a usage key, if only a usage key can run the action. */
     requireKey(): void {
       if (work.resources().mode === "chain" && !key.value) {
-        throw new FieldError(key, "A ChainSecured account runs actions with a usage key. Press New usage key.");
+        throw new FieldError(key, "A ChainSecured account needs a usage key to run actions. Press Create usage key.");
       }
     },
     /** Address of the chosen wallet. Empty if no wallet is chosen. */

@@ -69,7 +69,7 @@ export function standing(look: () => Promise<Account>, at: Panel, work: Work): S
   const group = h("select");
   const form = h("div", { "aria-live": "polite" });
   const allow = at.button("Permit in group", async () => {
-    if (!group.value) throw new FieldError(group, "Create a group first: New group.");
+    if (!group.value) throw new FieldError(group, "Create a group first: press Create group.");
     await permit(Number(group.value));
   });
   const create = newGroup(at, form, work.resources, (id) => {

@@ -1,4 +1,4 @@
-/** Signer of a message. The kernel recovers it from the signature, and compares it with the account's wallets. */
+/** Signer of a message. The kernel recovers the signer from the signature, and compares it with the wallets. */
 import { copyable, field, h, type Panel, typed } from "../../lib/panel.ts";
 
 const SIGNATURE = /^0x[0-9a-f]{130}$/i;

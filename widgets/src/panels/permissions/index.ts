@@ -106,7 +106,7 @@ function remarks({ ready, managed, owner, groups, warnings }: State): HTMLElemen
     ]));
   }
   if (ready && groups.length === 0) {
-    found.push(h("p", { class: "svcnb-muted" }, "The account has no groups. Create a group with New group."));
+    found.push(h("p", { class: "svcnb-muted" }, "The account has no groups. To create a group, press Create group."));
   }
   if (warnings.length > 0) found.push(notice("Warnings", warnings));
   return found;

@@ -30,7 +30,8 @@ class View {
   private readonly empty = h("p", { class: "svcnb-muted", hidden: true });
   private readonly opened = h("div", { "aria-live": "polite" });
   private readonly table;
-  private readonly live: HTMLButtonElement;
+  private readonly pause: HTMLButtonElement;
+  private isLive = true;
   private state = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
   private failed = false;
@@ -39,12 +40,12 @@ class View {
   constructor(private readonly at: Panel) {
     this.filters = filterRow((chosen) => this.choose(chosen));
     this.table = table((id) => this.open(id));
-    this.live = h("button", { type: "button", "aria-pressed": "true", onclick: () => this.toggle() }, "Live");
+    this.pause = h("button", { type: "button", onclick: () => this.toggle() }, "Pause updates");
     at.body.append(
       h(
         "div",
         { class: "svcnb-row" },
-        this.live,
+        this.pause,
         at.button("Refresh", () => this.read(), { kind: "quiet" }),
       ),
       this.filters.element,
@@ -56,7 +57,7 @@ class View {
     );
     this.more.append(
       h("summary", {}, "More charts"),
-      at.button("Redraw charts", () => this.draw(), { kind: "quiet" }),
+      at.button("Update charts", () => this.draw(), { kind: "quiet" }),
       this.drawings,
     );
     this.more.addEventListener("toggle", () => {
@@ -73,13 +74,9 @@ class View {
     clearTimeout(this.timer);
   }
 
-  private get isLive(): boolean {
-    return this.live.getAttribute("aria-pressed") === "true";
-  }
-
   private toggle(): void {
-    this.live.setAttribute("aria-pressed", String(!this.isLive));
-    this.live.textContent = this.isLive ? "Live" : "Paused";
+    this.isLive = !this.isLive;
+    this.pause.textContent = this.isLive ? "Pause updates" : "Resume updates";
     this.follow();
   }
 
@@ -113,9 +110,9 @@ class View {
       : "No runs yet. Run an action under Actions, or in a cell: svc.run(action). The run then appears here.";
   }
 
-  /** Requests the charts from the kernel. This takes about a second, so the panel does it only on request. */
+  /** Requests the charts from the kernel. The charts take about a second, so this method runs only on request. */
   private async draw(): Promise<void> {
-    const drawn = await this.at.call<string[]>("draw", {}, "Drawing");
+    const drawn = await this.at.call<string[]>("draw", {}, "Drawing the charts");
     this.drawings.replaceChildren(
       ...drawn.map((svg) => drawingArea(svg, "Chart")),
     );

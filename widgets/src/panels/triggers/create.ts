@@ -1,4 +1,4 @@
-/** Form that creates a trigger. It explains a schedule or an event signature while the user writes it. */
+/** Form that creates a trigger. The form explains a schedule or an event signature while the user writes it. */
 import { field, h, type Panel, typed, uniqueId } from "../../lib/panel.ts";
 import type { Trigger } from "./runs.ts";
 
@@ -118,7 +118,7 @@ export function maker(
   const drawer = h(
     "details",
     { class: "svcnb-new" },
-    h("summary", {}, "New trigger"),
+    h("summary", {}, "Create trigger"),
     field("Name", name),
     h("fieldset", {}, h("legend", {}, "Kind"), ...kinds.map(({ label }) => label)),
     schedule,

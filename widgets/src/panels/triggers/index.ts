@@ -37,7 +37,7 @@ export default panel("Triggers", (at) => {
           h(
             "thead",
             {},
-            h("tr", {}, ...["On", "Name", "Kind", "Fires", ""].map((text) => h("th", { scope: "col" }, text))),
+            h("tr", {}, ...["Enabled", "Name", "Kind", "Fires", ""].map((text) => h("th", { scope: "col" }, text))),
           ),
           h("tbody", {}, ...triggers.map(line)),
         ),
@@ -71,7 +71,7 @@ export default panel("Triggers", (at) => {
     );
   };
 
-  /** Ask for confirmation, because this also deletes the trigger's runs. */
+  /** Ask for confirmation, because the service also deletes the trigger's runs. */
   const removal = ({ id, name }: Trigger): HTMLElement => {
     const place = h("span", { class: "svcnb-removal" });
     const ask = h("button", { type: "button", class: "svcnb-quiet", "aria-label": `Delete ${name}` }, "Delete");
@@ -81,7 +81,7 @@ export default panel("Triggers", (at) => {
       await refresh();
       again.focus(); // the element with the focus no longer exists
     }, { kind: "danger" });
-    const no = h("button", { type: "button" }, "Keep");
+    const no = h("button", { type: "button" }, "Keep the trigger");
     ask.addEventListener("click", () => (place.replaceChildren(yes, no), no.focus()));
     no.addEventListener("click", () => (place.replaceChildren(ask), ask.focus()));
     place.append(ask);

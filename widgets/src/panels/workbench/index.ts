@@ -83,8 +83,8 @@ export default panel("Workbench", (at) => {
   };
 
   /**
-   * Shows the chosen panel. If it does not exist, Python creates it, and the change of `panels` calls this function
-   * again.
+   * Shows the chosen panel. If the panel does not exist, Python creates it, and the change of `panels` calls this
+   * function again.
    */
   const fill = async () => {
     const name = chosen;

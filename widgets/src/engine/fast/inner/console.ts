@@ -106,7 +106,7 @@ class Description {
     return `["#",${this.#node(value as object)}]`;
   }
 
-  /** Returns a number that distinguishes symbols with the same description. It is negative for a symbol without one. */
+  /** Returns a number that distinguishes symbols with the same description. Negative without a description. */
   #symbol(symbol: symbol): number {
     let id = apply(mapGet, this.#seen, [symbol]) as number | undefined;
     if (id === undefined) {
@@ -294,7 +294,7 @@ const METHODS = [
 const MORE = ["countReset", "assert", "clear"];
 const TRAPPED = ["time", "timeEnd", "timeLog", "timeStamp", "trace", "dirxml", "profile", "profileEnd", "indentLevel"];
 
-/** Replaces the console class of the other engine. It has the same methods and passes lines to `print`. */
+/** Replaces the console class of the other engine. This class has the same methods and passes lines to `print`. */
 export class InnerConsole {
   constructor(print: (text: string) => void) {
     for (const name of [...METHODS, ...MORE]) {

@@ -5,7 +5,7 @@
  * are traps, which end the run immediately and bypass every `catch` and `finally`.
  */
 interface HostFunctions {
-  /** Calls a function of the process by name. It takes strings and returns JSON text. */
+  /** Calls a function of the process by name. The function takes strings and returns JSON text. */
   ask(name: string, ...texts: unknown[]): string | undefined;
   /** Curve and hash operation in the mailbox. Returns the length of the result in bytes, or -1 on failure. */
   compute(operation: number, length: number): number;
@@ -19,7 +19,7 @@ interface HostFunctions {
 // deno-lint-ignore no-explicit-any
 const realm = globalThis as any;
 
-/** The process sets this when it creates the image. An action cannot access it. */
+/** The process sets this object when it creates the image. An action cannot access the object. */
 export const host: HostFunctions = realm.__host;
 delete realm.__host;
 

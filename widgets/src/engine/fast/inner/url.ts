@@ -1,4 +1,4 @@
-/** `URL` and `URLSearchParams`. The process parses and serialises them. */
+/** `URL` and `URLSearchParams`. The process parses and serialises URLs. */
 import { define } from "./define.ts";
 import { ask, quote, trap } from "./host.ts";
 
