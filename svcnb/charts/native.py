@@ -10,17 +10,18 @@ import atexit
 import json
 import math
 import os
+import re
 import subprocess
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from svcnb.bundles import read_bundle
 from svcnb.charts.theme import FONT
 from svcnb.client.errors import SvcnbError
+from svcnb.errors import ExtraMissing
 from svcnb.protocol.text import xml_text
 from svcnb.tools import deno, deno_environment
 
@@ -28,8 +29,16 @@ TIMEOUT_SECONDS: Final = 120.0
 """Time limit for drawing one chart in seconds, including the start of the process."""
 
 _STATIC: Final = Path(__file__).with_name("static")
-_FLAGS: Final = ("--quiet", "--no-prompt", "--no-npm", "--no-remote", "--no-config", "--no-lock", "--allow-net")
+# The process has no permission: it reads no files, writes no files, and has no network and no environment variables.
+_FLAGS: Final = ("--quiet", "--no-prompt", "--no-npm", "--no-remote", "--no-config", "--no-lock")
+_MEMORY_MB: Final = 2048
+"""Limit of the JavaScript heap of the process. A chart that needs more memory ends the process."""
+
 _KEPT: Final = 500
+_PIXELS: Final = 100_000_000
+"""Maximum size of an image. An image of this size needs 400 MB of memory while svcnb makes it."""
+
+_SIZE: Final = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"')
 
 
 class RenderFailed(SvcnbError):
@@ -49,7 +58,7 @@ def draw(spec: Mapping[str, Any]) -> str:
 
     Raises:
         RenderFailed: The renderer rejected the chart, crashed, or did not respond within `TIMEOUT_SECONDS`.
-        ModuleNotFoundError: The packages for charts are not installed (extra ``lab``).
+        ToolMissing: Deno is not installed (extra ``lab``).
     """
     return _renderer.draw(json.dumps(printable(spec), allow_nan=False).encode()).decode()
 
@@ -62,11 +71,22 @@ def rasterize(drawing: str, scale: float) -> bytes:
         scale: Number of image pixels for one pixel of the drawing.
 
     Raises:
-        RenderFailed: The image would be too large.
+        RenderFailed: The image would have more than `_PIXELS` pixels.
+        ExtraMissing: resvg-py or its font is not installed (extra ``lab``).
     """
-    import fontpkg_arimo
-    import resvg_py
+    try:
+        import fontpkg_arimo
+        import resvg_py
+    except ModuleNotFoundError as absent:
+        raise ExtraMissing(f"PNG images of charts require the package {absent.name}", "lab") from absent
 
+    size = _SIZE.search(drawing)
+    width, height = (float(each) * scale for each in size.groups()) if size else (0, 0)
+    if width * height > _PIXELS:
+        raise RenderFailed(
+            f"a PNG image of {width:.0f} x {height:.0f} pixels is too large: the maximum is {_PIXELS:,} pixels",
+            hint="Reduce the argument scale or the size of the chart, or save the chart as SVG.",
+        )
     files = [str(file) for file in fontpkg_arimo.ROOT.glob("files/*.ttf")]
     try:
         return resvg_py.svg_to_bytes(
@@ -162,13 +182,10 @@ class _Renderer:
     def _started(self) -> subprocess.Popen[bytes]:
         if self.running is not None and self.running.poll() is None:
             return self.running
-        if find_spec("resvg_py") is None:
-            raise ModuleNotFoundError("No module named 'resvg_py'", name="resvg_py")
         self.close()
         self.running = subprocess.Popen(
-            [deno(), "run", *_FLAGS, _STATIC / "renderer.js"],
+            [deno("lab"), "run", *_FLAGS, f"--v8-flags=--max-old-space-size={_MEMORY_MB}", _STATIC / "renderer.js"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=deno_environment(),
-            start_new_session=True,  # an interrupt of a notebook signals the whole process group
         )  # fmt: skip
         _send(self.running, json.dumps(read_bundle(_STATIC / "vega.js").decode()).encode())
         return self.running

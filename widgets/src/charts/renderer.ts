@@ -25,6 +25,7 @@ function started(script: string): Worker {
 }
 
 async function main(): Promise<void> {
+  Deno.addSignalListener("SIGINT", () => {}); // an interrupt of a notebook signals the whole process group
   let worker: Worker | undefined;
   let line: string[] = [];
   for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
