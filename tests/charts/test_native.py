@@ -64,7 +64,7 @@ print("drawn", len(made) + 1)
 """
 
 
-TOO_LARGE = alt.Chart(alt.sequence(0, 1e9, as_="a")).mark_point().encode(x="a:Q")  # type: ignore[no-untyped-call]
+TOO_LARGE = alt.Chart(alt.sequence(0, 1e9, as_="a")).mark_point().encode(x="a:Q")
 """Chart with a billion rows, for which the renderer has not enough memory."""
 
 

@@ -7,7 +7,7 @@ import opentype from "opentype.js";
 const here = dirname(fileURLToPath(import.meta.url));
 const packages = new URL("../../node_modules/", import.meta.url);
 const STYLES = ["400Regular/Arimo_400Regular.ttf", "700Bold/Arimo_700Bold.ttf"];
-const LICENCES = ["vega/LICENSE", "vega-lite/LICENSE", "vega-embed/LICENSE"];
+const PACKAGE = /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/;
 
 /** Returns the widths of all characters of a font in thousandths of the font size. */
 async function widths(file: string): Promise<Record<string, number>> {
@@ -21,12 +21,25 @@ async function widths(file: string): Promise<Record<string, number>> {
   );
 }
 
+/** Returns the licences of the packages that contain these files. */
+async function licences(files: string[]): Promise<string> {
+  const found = files.map((file) => PACKAGE.exec(file)).filter((match) => match !== null);
+  const folders = new Map(found.map(([folder, name]) => [name!, folder]));
+  const texts: string[] = [];
+  for (const [name, folder] of [...folders].sort()) {
+    for (const { name: file } of Deno.readDirSync(folder)) {
+      if (/^licen[cs]e/i.test(file)) texts.push(`${name}\n\n${await Deno.readTextFile(join(folder, file))}`);
+    }
+  }
+  return texts.join("\n");
+}
+
 /**
  * Writes `vega.js` and `renderer.js` into `outDir`. `vega.js` declares the object `found` with the libraries of live
  * charts. In a worker of Deno, it draws charts.
  */
 export async function build(outDir: string): Promise<void> {
-  await esbuild.build({
+  const { metafile } = await esbuild.build({
     entryPoints: { vega: join(here, "vega.ts"), renderer: join(here, "renderer.ts") },
     outdir: outDir,
     bundle: true,
@@ -38,8 +51,8 @@ export async function build(outDir: string): Promise<void> {
     target: "es2022",
     minify: true,
     legalComments: "none",
+    metafile: true,
     logLevel: "warning",
   });
-  const texts = LICENCES.map(async (name) => `${name}\n\n${await Deno.readTextFile(new URL(name, packages))}`);
-  await Deno.writeTextFile(join(outDir, "LICENSES"), (await Promise.all(texts)).join("\n"));
+  await Deno.writeTextFile(join(outDir, "LICENSES"), await licences(Object.keys(metafile.inputs)));
 }
