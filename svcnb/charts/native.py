@@ -38,6 +38,11 @@ _KEPT: Final = 500
 _PIXELS: Final = 100_000_000
 """Maximum size of an image. An image of this size needs 400 MB of memory while svcnb makes it."""
 
+_OTHER_GLYPHS: Final = re.compile(
+    "[^\t\n\r -\u052f\u1e00-\u1eff\u2000-\u2064\u20a0-\u20be\u2190-\u2195\u2212\u2264\u2265\ufffd]"
+)
+"""Characters that Arimo does not contain, or that are rare."""
+
 _SIZE: Final = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -66,6 +71,9 @@ def draw(spec: Mapping[str, Any]) -> str:
 def rasterize(drawing: str, scale: float) -> bytes:
     """Converts a drawing to PNG. The text has the font Arimo, unless the drawing names a font of the machine.
 
+    The function searches the fonts of the machine only if Arimo is not sufficient, so that the image of a chart is the
+    same on every machine.
+
     Args:
         drawing: Drawing as SVG.
         scale: Number of image pixels for one pixel of the drawing.
@@ -87,10 +95,16 @@ def rasterize(drawing: str, scale: float) -> bytes:
             f"a PNG image of {width:.0f} x {height:.0f} pixels is too large: the maximum is {_PIXELS:,} pixels",
             hint="Reduce the argument scale or the size of the chart, or save the chart as SVG.",
         )
-    files = [str(file) for file in fontpkg_arimo.ROOT.glob("files/*.ttf")]
+    drawing = drawing.replace(FONT, "Arimo")
+    sufficient = drawing.count("font-family=") == drawing.count('font-family="Arimo"')
     try:
         return resvg_py.svg_to_bytes(
-            drawing.replace(FONT, "Arimo"), zoom=scale, font_files=files, font_family="Arimo", sans_serif_family="Arimo"
+            drawing,
+            zoom=scale,
+            font_files=[str(file) for file in sorted(fontpkg_arimo.ROOT.glob("files/*.ttf"))],
+            font_family="Arimo",
+            sans_serif_family="Arimo",
+            skip_system_fonts=sufficient and not _OTHER_GLYPHS.search(drawing),
         )
     except ValueError as refused:
         raise RenderFailed(f"cannot convert this chart to PNG: {refused}") from refused

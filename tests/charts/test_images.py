@@ -20,6 +20,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+import resvg_py
 
 from svcnb import InvalidArgument, charts
 from svcnb.charts import theme
@@ -289,3 +290,19 @@ def test_a_chart_can_be_a_live_widget(runs) -> None:
 def test_equal_charts_have_equal_pictures(runs) -> None:
     made = {hashlib.sha256(charts.png(charts.latency(runs), scale=1)).hexdigest() for _ in range(2)}
     assert len(made) == 1
+
+
+def test_images_do_not_depend_on_the_fonts_of_the_machine(chart, monkeypatch) -> None:
+    """A chart with other characters or with a font of its own also uses the fonts of the machine."""
+    skipped: list[bool] = []
+    convert = resvg_py.svg_to_bytes
+
+    def noted(*args: Any, **options: Any) -> bytes:
+        skipped.append(options["skip_system_fonts"])
+        return convert(*args, **options)
+
+    monkeypatch.setattr("resvg_py.svg_to_bytes", noted)
+    charts.png(chart)
+    charts.png(chart.properties(title="価格"))
+    charts.png(chart.configure_title(font="Georgia"))
+    assert skipped == [True, False, False]
