@@ -32,7 +32,7 @@ _MISSING: Final = frozenset(
 _LARGE: Final = 1 << 64
 _NO_REASON: Final = (
     "the contract reverted without a reason, probably because the call needs too much gas. Send shorter names and "
-    "descriptions, or request fewer list entries with a smaller page_size"
+    "descriptions, or request fewer list entries with a smaller page_size."
 )
 
 WRITE_ERRORS: Final = frozenset({400, 403, 404})

@@ -52,8 +52,8 @@ async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes
     async for chunk in raw:
         if name == "br":  # the fetch function of Deno decodes br, so the action expects the decoded body
             raise BadCoding(
-                "the server sent a body with the content coding br, which the emulator does not support: request the "
-                f"data from a server that respects the header Accept-Encoding: {ACCEPTED}"
+                "the server sent a body with the content coding br, which the emulator does not support. Request the "
+                f"data from a server that respects the header Accept-Encoding: {ACCEPTED}."
             )
         if decoder is None:
             yield chunk

@@ -152,7 +152,7 @@ class Network:
                     if request.redirect == "error" and response.has_redirect_location:
                         raise _refused(
                             f"the response is a redirect (status {response.status_code}), but the request has "
-                            "redirect: 'error'. Use 'follow' to follow redirects"
+                            "redirect: 'error'. Use 'follow' to follow redirects."
                         )
                     body, held = await self._read(response, limits.max_fetch_bytes, account)
                 finally:
@@ -166,7 +166,7 @@ class Network:
             raise _refused(
                 f"{error}: each account can have at most {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
                 f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses. All accounts together can have at most "
-                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes. Send fewer requests at the same time"
+                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes. Send fewer requests at the same time."
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None
