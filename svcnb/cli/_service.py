@@ -180,7 +180,8 @@ def read_source(file: Path) -> str:
         ) from None
     if not text:
         raise click.BadParameter(
-            f"{file} is empty. Write, for example: async function main({{ n }}) {{ return n + 1; }}", param_hint="FILE"
+            f"{file} is empty: write an action, for example: async function main({{ n }}) {{ return n + 1; }}",
+            param_hint="FILE",
         )
     return text
 

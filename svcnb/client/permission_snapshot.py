@@ -22,12 +22,12 @@ Kind = Literal["usage", "master", "unknown", "elsewhere"]
 _TEXTS: Final[dict[WarningCode, str]] = {
     "master_key": (
         "the key is the account key: anyone who has the account key controls the account. Instead, use a usage key "
-        "with only execute_in_groups"
+        "with only execute_in_groups."
     ),
     "wildcard_key": (
         "the key has a wildcard (0): the key can run any action with any wallet of the account, including the master "
         "wallet. The private key of the master wallet is the account key. Some services still require a group that "
-        "permits the wallet"
+        "permits the wallet."
     ),
     "wildcard_action": "{} has a wildcard (0) that permits every action, including actions of other accounts",
     "wildcard_wallet": "{} has a wildcard that permits every wallet of the account",
@@ -37,7 +37,7 @@ _TEXTS: Final[dict[WarningCode, str]] = {
     ),
     "removed_groups": (
         "the key lists groups that do not exist: {}. If the account gets a new group with one of these numbers, "
-        "the key has access to the new group"
+        "the key has access to the new group."
     ),
     "hidden_actions": "the service hides unregistered actions of {}, so this result can be wrong: register the action",
 }

@@ -316,7 +316,7 @@ class Settings(BaseModel):
         if self.idle_stop_s is not None and self.state is None:
             raise ValueError(
                 "idle_stop_s is set, but state is not: the next start can continue only from a state folder. Set "
-                "state, or omit idle_stop_s"
+                "state, or omit idle_stop_s."
             )
         if self.network_policy in {"record", "replay"} and self.network_file is None:
             raise ValueError(

@@ -152,7 +152,7 @@ class ControlPlane:
             "faults": [asdict(fault) for fault in self._faults.waiting()],
             "network": self._network(),
             "snapshots": await self._saved.names(),
-            "forgiven": self._tolerated.entries(),
+            "tolerated_requests": self._tolerated.entries(),
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:

@@ -79,7 +79,7 @@ class Packages:
             if pinned is None:
                 raise OperationRefused(
                     f"cannot import {specifier!r}: the importing module {importer!r} is not part of a package. Import "
-                    'a package with its exact version instead of a relative path, for example "left-pad@1.3.0"'
+                    'a package with its exact version instead of a relative path, for example "left-pad@1.3.0".'
                 )
             inside = posixpath.normpath(posixpath.join(posixpath.dirname(pinned["path"] or "/"), wanted))
             return pinned["package"], inside
@@ -114,7 +114,7 @@ class Packages:
         if fragment and fragment != integrity:
             raise OperationRefused(
                 f"cannot import {name!r}: its integrity is {integrity}, but the import expects {fragment}. Correct "
-                "the hash after # in the import, or restore the file of the module in the package folder"
+                "the hash after # in the import, or restore the file of the module in the package folder."
             )
         pins = self._pins()
         pinned = pins.get(name)
@@ -129,7 +129,7 @@ class Packages:
         elif pinned != integrity:
             raise OperationRefused(
                 f"cannot import {name!r}: its integrity is {integrity}, but {PINS} expects {pinned}. The file of "
-                f"the module was changed: restore the file, or remove its line from {PINS} to accept the change"
+                f"the module was changed: restore the file, or remove its line from {PINS} to accept the change."
             )
 
     def _pins(self) -> dict[str, str]:
@@ -141,11 +141,11 @@ class Packages:
             raise OperationRefused(
                 f"cannot import modules: the file {PINS} in the package folder cannot be read ({error}). The file "
                 f"contains the expected hash of each module. Restore {PINS}, or delete {PINS} to accept the current "
-                "modules"
+                "modules."
             ) from None
         if not isinstance(pins, dict):
             raise OperationRefused(
                 f"cannot import modules: the file {PINS} in the package folder is not a JSON object with the expected "
-                f"hash of each module. Restore {PINS}, or delete {PINS} to accept the current modules"
+                f"hash of each module. Restore {PINS}, or delete {PINS} to accept the current modules."
             )
         return pins

@@ -135,7 +135,7 @@ class PostLimit:
         self._code = code
         self._text = (
             f"too many webhook posts: the limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s. Wait for "
-            f"the number of seconds in Retry-After, or start the emulator with {option} NUMBER"
+            f"the number of seconds in Retry-After, or start the emulator with {option} NUMBER."
         )
 
     async def count(self, who: str, now: float) -> None:

@@ -184,7 +184,7 @@ def test_a_record_without_its_key_is_an_error(svc, poor) -> None:
     assert len(svc.chain_secured.pending()) == 1
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root ignores file modes")
 def test_no_request_is_sent_if_the_record_cannot_be_written(mine, own_folders) -> None:
     folder = own_folders / "pending"
     folder.mkdir(mode=0o500)

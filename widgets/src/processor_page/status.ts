@@ -44,7 +44,7 @@ export function viewOf(intent: Intent): View {
       return {
         state: "failed",
         heading: "Payment failed",
-        message: intent.error?.message ?? "The payment failed. No money was deducted.",
+        message: intent.error ? asSentence(intent.error.message) : "The payment failed. No money was deducted.",
         settled: false,
       };
     case "canceled":
