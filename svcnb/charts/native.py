@@ -71,7 +71,7 @@ def draw(spec: Mapping[str, Any]) -> str:
 def rasterize(drawing: str, scale: float) -> bytes:
     """Converts a drawing to PNG. The text has the font Arimo, unless the drawing names a font of the machine.
 
-    The function searches the fonts of the machine only if Arimo is not sufficient, so that the image of a chart is the
+    The function searches the fonts of the machine only if Arimo is not sufficient. The image of a chart is therefore the
     same on every machine.
 
     Args:
