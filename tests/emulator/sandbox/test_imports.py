@@ -130,7 +130,7 @@ def test_an_inline_integrity_is_checked(room: Any, importing: Any, folder: Path)
     right = sha384((folder / "left-pad@1.3.0/index.js").read_text())
     source = 'import { version } from "left-pad@1.3.0#%s"; const main = () => version'
     assert room.value(source % right, host=importing()) == "1.3.0"
-    assert f"its integrity is {right}, but the import expects sha384-other" in room.error(
+    assert f"the integrity hash of its file is {right}, but the import expects sha384-other" in room.error(
         source % "sha384-other", host=importing()
     )
 
