@@ -49,7 +49,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds the option ``--profile``. The option sets an environment variable of this process."""
+    """Decorator that adds the option ``--profile``. The option sets SVC_PROFILE while the command runs."""
 
     @click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
     @wraps(function)
