@@ -30,8 +30,8 @@ _ADVICE: Final = {
         f"{_KEY}. To create an account, run `svcnb account create NAME --save FILE`. A deleted key is no longer valid."
     ),
     "OutOfCredit": "Add credit with `svcnb billing top-up 500`. To see the balance, run `svcnb billing balance`.",
-    "Forbidden": "To check the permissions and the expiry of the usage key, run `svcnb keys list --json`. In "
-    "ChainSecured mode, only the owner can change the account: see `svcnb chain-secured --help`.",
+    "Forbidden": "The usage key does not have the permission, or has expired. To check the key, run `svcnb keys list "
+    "--json`. In ChainSecured mode, only the owner can change the account: see `svcnb chain-secured --help`.",
     "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
     "wallets list` or `svcnb actions list`.",
     "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",

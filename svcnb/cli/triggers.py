@@ -216,7 +216,13 @@ def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> N
 
 @command.command("cron", epilog=examples("svcnb triggers cron '0 9 * * 1-5' --count 3"))
 @click.argument("cron")
-@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="Number of scheduled times to show.")
+@click.option(
+    "--count",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Number of scheduled times to show.",
+)
 @output_options
 def cron_(cron: str, count: int, as_json: bool) -> None:
     """Show the next times at which the schedule CRON starts a run. The command sends no request."""

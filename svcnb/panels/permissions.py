@@ -39,7 +39,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     """Matrix of groups with actions, wallets and usage keys.
 
     The panel collects changes and applies all changes together. Before that, the panel shows the necessary calls, their
-    cost, and warnings. A graph below the matrix shows why a key can run an action with a wallet, or which link is
+    cost, and warnings. A graph below the matrix shows why a key can run an action with a wallet, or which permission is
     missing.
 
     The panel shows the account of the client's key. With ``owner``, the panel shows the on-chain account that this

@@ -62,7 +62,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @cached_property
     def awaited(self) -> AsyncTriggersClient:
-        """Async client of the same triggers service for commands, with the same token."""
+        """Async client for the panel's commands. It uses the same triggers service and the same token as `triggers`."""
         told = self.triggers
         return AsyncTriggersClient(told._access.url, token=told.token, config=told._config)  # noqa: SLF001 - our own client
 
@@ -77,9 +77,9 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def begin(self) -> dict[str, Any]:
-        """Returns the owner of an approved token, otherwise the address of the approval page.
+        """Returns the user who approved the token, or the address of the approval page if no user has approved it.
 
-        The address contains only the token's hash.
+        The address of the page contains only the token's hash.
         """
         who = await self.awaited.who()
         if who is None:

@@ -51,7 +51,8 @@ class Rows:
         columns: Names of the columns.
         rows: Rows of the table. The table shows strings unchanged.
         empty: Text to show if there are no rows.
-        total: Number of all rows, if the table omits some rows. A line below the table then shows both numbers.
+        total: Number of all rows, if the table omits some rows. A line below the table then shows both numbers. None
+            means that the table contains all rows.
     """
 
     def __init__(
@@ -132,7 +133,7 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
     Args:
         chart: Function of `svcnb.charts` that returns the chart.
         data: Data of the chart.
-        **options: Other arguments of the chart.
+        **options: Other arguments of the function.
     """
     from svcnb.charts import NothingToDraw
 

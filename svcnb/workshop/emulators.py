@@ -55,7 +55,7 @@ class HostedEmulator:
     Args:
         folder: Folder with its state, its port and its settings.
         settings: Settings of the emulator. None means the stored settings.
-        idle_stop_s: Time without a request after which the emulator stops, in seconds.
+        idle_stop_s: Number of seconds without requests until the emulator stops.
 
     Attributes:
         folder: Folder with its state, its port and its settings.
@@ -101,7 +101,7 @@ class HostedEmulator:
                     state=self.folder / _STATE,
                     idle_stop_s=self._idle_stop_s,
                     # A learner with access to the control plane must not write files with the permissions of the
-                    # workshop's user.
+                    # system user that runs the workshop's server.
                     recordings=self.folder / _STATE / _RECORDINGS,
                     **self._settings,
                 )
@@ -154,7 +154,7 @@ class Emulators:
 
     Args:
         folder: Folder with the states, which contains one folder for each learner.
-        idle_stop_s: Seconds without a request after which an emulator stops.
+        idle_stop_s: Number of seconds without requests until an emulator stops.
     """
 
     def __init__(self, folder: Path, *, idle_stop_s: float = LEARNER_IDLE_STOP_S) -> None:
@@ -175,10 +175,10 @@ class Emulators:
         return f"<Emulators of {len(self._all)} learners>"
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
-        """Returns an emulator, running or stopped. Creates a missing emulator.
+        """Returns an emulator of a learner, whether it is running or stopped. Creates the emulator if it is missing.
 
-        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method deletes the emulator with the oldest
-        start, including its state.
+        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method first deletes the emulator whose last
+        start is the oldest, including its state.
 
         Args:
             learner: Owner of the emulator.
@@ -194,7 +194,7 @@ class Emulators:
             return mine[name]
 
     def start(self, learner: str, name: str, settings: Mapping[str, Any] | None, *, afresh: bool) -> EmulatorControl:
-        """Starts an emulator unless it is already running, and returns a handle.
+        """Starts an emulator unless it is already running, and returns a handle of the emulator.
 
         Args:
             learner: Owner of the emulator.

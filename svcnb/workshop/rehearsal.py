@@ -42,7 +42,7 @@ class Rehearsal(BaseModel):
 
     Attributes:
         learners: Number of learners.
-        lessons: Numbers of the lessons.
+        lessons: Names of the lessons, for example ``01-quickstart``.
         pause_s: Seconds between two cells of a learner.
         took_s: Time from the start of the first cell to the end of the last cell, in seconds.
         cells: Number of executed cells.
