@@ -48,7 +48,7 @@ def explain(error: BaseException) -> Explanation | None:
     """Returns the explanation of an expected failure.
 
     Args:
-        error: The exception.
+        error: Exception that a command raised.
 
     Returns:
         The explanation, or None for an unexpected exception, whose traceback the command shows.

@@ -253,7 +253,7 @@ def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any
 
     Args:
         name: Name of the key in the output.
-        secret: The key.
+        secret: Text of the new key.
         as_json: Whether to print one JSON document.
         beside: Other values to print with the key.
         into: File to write the key to, instead of standard output.

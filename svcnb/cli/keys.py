@@ -76,7 +76,10 @@ def create(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Create a usage key with the name NAME, and print it. The command costs one cent, and shows the key only once."""
+    """Create a usage key with the name NAME, and print the key.
+
+    The command costs one cent, and shows the key only once.
+    """
     with new_key_file(save) as into:
         key = service.usage_keys.create(
             name,

@@ -38,7 +38,7 @@ def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:
     """Returns the names that an action can use, by owner: ``""`` for globals, or an object such as ``Svc.Actions``.
 
     Args:
-        vocabulary: The service's names.
+        vocabulary: Names of the service's interface.
     """
     spaces = namespaces(vocabulary)
     listed = [_function(each) for each in functions(vocabulary).values()]

@@ -39,7 +39,7 @@ async def do(resources: Any, edit: Edit) -> None:
 
     Args:
         resources: The client or the account on which to perform the call.
-        edit: The call.
+        edit: Method, arguments and options of the call.
     """
     resource, _, verb = edit.verb.partition(".")
     await getattr(getattr(resources, resource), verb)(*edit.args, **edit.options)

@@ -157,7 +157,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         """Applies changes, one call at a time. Afterwards, or after a failure, reads the account again.
 
         Args:
-            changes: The changed cells.
+            changes: Changed cells, each with the fields ``kind``, ``id``, ``group`` and ``on``.
             calls: The calls that the panel showed for these changes. The method rejects other calls.
         """
         wanted = _changes(changes)

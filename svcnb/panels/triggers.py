@@ -133,15 +133,16 @@ class TriggersPanel(Panel, bundle="triggers"):
     async def create(
         self, *, name: str, kind: TriggerKind, source: str, params: str, config: dict[str, Any], usage_key: str
     ) -> dict[str, Any]:
-        """Creates and returns a trigger. Without a usage key, also creates a group with the action, and a key for it.
+        """Creates and returns a trigger. Without a usage key, first creates a group with the action, and a key.
 
         Args:
             name: Name of the trigger.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
-            source: The action.
+            source: JavaScript source of the action.
             params: JSON text of the object with the default parameters of every run. Empty without parameters.
             config: Settings for this kind of trigger.
-            usage_key: Usage key that can execute the action. For an empty string, the method creates a key.
+            usage_key: Usage key that can execute the action. For an empty string, the method creates a key that can
+                only execute this action.
         """
         if not name.strip():
             with field("name"):

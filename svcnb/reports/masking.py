@@ -27,7 +27,7 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
     ``DATABASE_PASSWORD``.
 
     Args:
-        environment: Environment of the report.
+        environment: Environment variables of the report.
     """
     found = [environment.get(name, "").strip() for name in _SECRETS]
     with suppress(KeyError, OSError, UnicodeDecodeError):

@@ -49,7 +49,7 @@ def locked(folder: Path, name: str) -> Iterator[None]:
         if not _lock(file):
             raise ReportRunning(
                 f"another process is creating the report {name}",
-                hint=f"Wait until the process ends. It uses the lock {path}.",
+                hint=f"Wait until that process ends. The process holds the lock {path}.",
             )
         yield
 
@@ -112,7 +112,7 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
     Args:
         url: Address of the webhook.
-        summary: The summary to send.
+        summary: Content of the notification, from `Summary.json`.
 
     Raises:
         NotificationFailed: The webhook is not reachable, or did not respond with a 2xx status.

@@ -181,7 +181,7 @@ class Emulators:
         start is the oldest, including its state.
 
         Args:
-            learner: Owner of the emulator.
+            learner: Identifier of the learner who owns the emulator.
             name: Name of the emulator, which must be a valid folder name.
             settings: Settings of a new emulator. None means the stored settings.
         """
@@ -197,7 +197,7 @@ class Emulators:
         """Starts an emulator unless it is already running, and returns a handle of the emulator.
 
         Args:
-            learner: Owner of the emulator.
+            learner: Identifier of the learner who owns the emulator.
             name: Name of the emulator, as for `open`.
             settings: Settings of the emulator. None means the stored settings.
             afresh: Whether to discard the stored state.
@@ -238,7 +238,7 @@ class Emulators:
         """Deletes the states of a learner's emulators. Their addresses do not change.
 
         Args:
-            learner: Owner of the emulators.
+            learner: Identifier of the learner who owns the emulators.
         """
         with self._stopped(learner) as mine:
             for each in mine.values():
@@ -248,7 +248,7 @@ class Emulators:
         """Stops a learner's emulators, and copies their states.
 
         Args:
-            learner: Owner of the emulators.
+            learner: Identifier of the learner who owns the emulators.
             target: Folder of the copy. The method replaces the content of the folder.
         """
         with self._stopped(learner) as mine:
@@ -261,7 +261,7 @@ class Emulators:
         """Stops a learner's emulators, and restores their copied states. Their addresses do not change.
 
         Args:
-            learner: Owner of the emulators.
+            learner: Identifier of the learner who owns the emulators.
             source: Folder that `copy` created.
         """
         for copied in sorted(source.iterdir()):

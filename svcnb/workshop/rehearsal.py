@@ -148,7 +148,7 @@ class _Rehearsing:
     """State of a running rehearsal.
 
     Args:
-        room: The workshop.
+        room: Workshop with the simulated learners.
         lessons: Notebooks of the lessons.
         pause_s: Seconds between two cells.
         folder: Folder for the learners' copies of the lessons.

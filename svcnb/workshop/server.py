@@ -78,10 +78,10 @@ class WorkshopServer:
     """Running server of a workshop, which `Workshop.serve` starts.
 
     Args:
-        room: The workshop.
+        room: Workshop that the server controls.
         host: Address to listen on.
         port: Port to listen on. 0 chooses a free port.
-        url: Address for learners, if it differs from host and port.
+        url: Address that learners use for the server. None means ``http://``, the host and the port.
         instructor_token: Token for the instructor's requests and the board. None creates a new token.
 
     Attributes:
@@ -278,7 +278,7 @@ class WorkshopServer:
         """Processes the requests of one learner one at a time, so that one learner cannot occupy all threads.
 
         Args:
-            learner: The learner of the request.
+            learner: Learner who sent the request.
         """
         if self._asked[learner.name] >= MAX_LEARNER_REQUESTS:
             raise _Refused(

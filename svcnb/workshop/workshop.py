@@ -104,7 +104,7 @@ class Workshop(Checked):
 
         Args:
             name: Display name, in any script. If empty, the e-mail address or a number determines the name.
-            email: E-mail address.
+            email: E-mail address, or an empty string.
 
         Returns:
             The learner. ``learner.name`` is the identifier, which the names of the learner's files contain.
@@ -314,7 +314,7 @@ class Workshop(Checked):
 
         Args:
             name: Identifier, display name or e-mail address of the learner.
-            label: See `save`.
+            label: Name of the saved state, as for `save`.
 
         Raises:
             InvalidArgument: No saved state has this label.
@@ -352,7 +352,7 @@ class Workshop(Checked):
         Args:
             host: Address to listen on.
             port: Port to listen on. 0 chooses a free port.
-            url: Address for learners, if it differs from host and port.
+            url: Address that learners use for the server. None means ``http://``, the host and the port.
             instructor_token: Token for the instructor's requests and the board. None creates a new token.
         """
         from svcnb.workshop.server import WorkshopServer
