@@ -63,7 +63,7 @@ class PageService:
                 raise ValueError(f"{shown}: {reason}")
         self._state = None if given.get("state") is None else str(given["state"])
         if self._state is not None:
-            # The next start continues with the same time and generators of random numbers, as after an idle stop.
+            # The next start continues with the same time and random number generators, as after an idle stop.
             given |= {"state": page_storage.folder(self._state), "idle_stop_s": _NEVER_S}
         self._settings = Settings.load(**(given | {"action_engine": "fast", "chain_engine": "ethereumjs"}))
         self._service: Service | None = None

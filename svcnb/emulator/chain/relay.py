@@ -282,7 +282,7 @@ class Relay:
             calls: Receiver (None to create a contract) and data of each transaction.
 
         Returns:
-            The receipts of all transactions, including reverted ones.
+            The receipts of all transactions, including reverted transactions.
 
         Raises:
             ChainUnavailable: The chain does not respond, or rejected one of the transactions.

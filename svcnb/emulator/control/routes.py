@@ -76,7 +76,7 @@ class ControlPlane:
         engine: The engine that runs actions.
         network: HTTP client for outbound requests of actions.
         run_log: The record of executions.
-        saved: The snapshots.
+        saved: Store of the snapshots.
         fault_injection: Injected faults.
         tolerated: Record of accepted requests that the live service rejects.
         triggers: Function that returns the triggers service.
