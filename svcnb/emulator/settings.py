@@ -140,7 +140,7 @@ class Settings(BaseModel):
         16, ge=1, description="Maximum number of concurrent executions. Other executions wait in a queue."
     )
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
-    action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
+    action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Heap limit of a run, in MiB.")
     action_max_code_length: int = Field(
         _LIMITS.max_code_length, ge=1, description="Maximum size of an action's source, in bytes."
     )
@@ -266,7 +266,7 @@ class Settings(BaseModel):
         "executions applies.",
     )
     trigger_execution_url: str | None = Field(
-        None, description="URL of another service that executes trigger runs. If not set, this emulator executes runs."
+        None, description="URL of another service that executes trigger runs. If not set, this emulator executes them."
     )
     webhook_posts_per_address: int | None = Field(
         defaults.WEBHOOK_POSTS_PER_ADDRESS,

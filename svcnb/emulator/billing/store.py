@@ -124,7 +124,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
 def _moved(connection: Connection, moved: dict[str, int]) -> dict[str, int]:
     """Adds cents to balances. Returns the previous balances."""
     if len(moved) == 1:
-        # A single account is the most common case, and needs one statement less.
+        # A single account is the most common case, and needs one statement fewer.
         account, cents = next(iter(moved.items()))
         if not cents:
             return credits_of(connection, moved)

@@ -291,7 +291,7 @@ class ControlPlane:
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
-            fix = "Send the policy allow or deny, or the policy record or replay together with a file."
+            fix = "Send the policy 'allow' or 'deny', or the policy 'record' or 'replay' together with 'file'."
             raise StructuredError(400, str(error), fix=fix) from None
         return self._network()
 
