@@ -30,8 +30,8 @@ _ADVICE: Final = {
         f"{_KEY}. To create an account, run `svcnb account create NAME --save FILE`. A deleted key is no longer valid."
     ),
     "OutOfCredit": "Add credit with `svcnb billing top-up 500`. To see the balance, run `svcnb billing balance`.",
-    "Forbidden": "A usage key can lack the permission, or have expired: run `svcnb keys list --json`. In ChainSecured "
-    "mode, only the owner can change the account: see `svcnb chain-secured --help`.",
+    "Forbidden": "The usage key does not have the permission, or has expired. To check the key, run `svcnb keys list "
+    "--json`. In ChainSecured mode, only the owner can change the account: see `svcnb chain-secured --help`.",
     "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
     "wallets list` or `svcnb actions list`.",
     "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
@@ -171,7 +171,9 @@ def in_commands(hint: str) -> str:
 
 
 def repair_commands(code: str) -> str:
-    """Returns the Python code of a repair as commands, one per line. Code without a command stays unchanged.
+    """Converts the Python code that fixes a missing permission to commands, one per line.
+
+    Lines for which no command exists stay unchanged.
 
     A name in upper case, such as ``GROUP``, is the value that the previous command prints.
     """
