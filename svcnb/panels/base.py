@@ -128,7 +128,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def service(self) -> AsyncClient:
-        """Async client of the same service for commands, with its own connections."""
+        """Async client for the panel's commands. It uses the same service as `client`, with its own connections."""
         return self.session.service
 
     def _changed(self, what: frozenset[str]) -> None:
@@ -202,7 +202,7 @@ class Panel(anywidget.AnyWidget):
         """
         start = ["import svcnb", ""]
         if self._session is not None:
-            note = "  # its key: SVC_API_KEY" if self._session.given_key else ""
+            note = "  # reads the key from SVC_API_KEY" if self._session.given_key else ""
             start.append(f"svc = svcnb.Client({self.client.base_url!r}){note}")
         return "\n".join([*start, *self.lines]) + "\n"
 

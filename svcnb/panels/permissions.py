@@ -39,7 +39,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     """Matrix of groups with actions, wallets and usage keys.
 
     The panel collects changes and applies all changes together. Before that, the panel shows the necessary calls, their
-    cost, and warnings. A graph below the matrix shows why a key can run an action with a wallet, or which link is
+    cost, and warnings. A graph below the matrix shows why a key can run an action with a wallet, or which permission is
     missing.
 
     The panel shows the account of the client's key. With ``owner``, the panel shows the on-chain account that this
@@ -157,7 +157,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         """Applies changes, one call at a time. Afterwards, or after a failure, reads the account again.
 
         Args:
-            changes: The changed cells.
+            changes: Changed cells, each with the fields ``kind``, ``id``, ``group`` and ``on``.
             calls: The calls that the panel showed for these changes. The method rejects other calls.
         """
         wanted = _changes(changes)

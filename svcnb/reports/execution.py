@@ -142,7 +142,7 @@ def execute(
     Args:
         template: Notebook to execute.
         parameters: Values of the notebook's parameters, as JSON values.
-        environment: Environment of the kernel.
+        environment: Environment variables of the kernel.
         cell_timeout: Time limit of one cell in seconds.
         folder: Working directory of the kernel. None means the working directory of this process.
         progress: Function to call before each cell with the number of completed cells and the number of all cells.

@@ -63,7 +63,7 @@ def header(
     """Returns the header of a report. Display the header in the first cell after the parameters.
 
     Args:
-        data: Data of the account. The other arguments override values of this argument.
+        data: Data of the account, from `account_data`. The other arguments override the values in ``data``.
         zone: Time zone of the report.
         service: Address of the service.
         account: Identifier of the account.

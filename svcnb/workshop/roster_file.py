@@ -31,7 +31,7 @@ def read_roster(path: Path) -> list[Entry]:
     number. Identical names without an address also get a number.
 
     Args:
-        path: The file.
+        path: Path of the file with the learners.
 
     Raises:
         InvalidArgument: The file does not have this format, is too large, or contains no learners or too many learners.
