@@ -56,7 +56,9 @@ class ContractCalls:
         self._chain = chain
 
     async def write(self, function: str, *arguments: Any) -> Any:
-        """Sends a managed write and waits until a block contains the transaction.
+        """Sends a managed write: a transaction that a payer wallet sends for an account in API mode.
+
+        The method waits until a block contains the transaction.
 
         Args:
             function: Name of the contract's function.
