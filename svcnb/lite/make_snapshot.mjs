@@ -18,7 +18,8 @@ async function imported(libraries) {
 const first = await imported({});
 const libraries = {};
 for (const name of Object.keys(first._module.LDSO.loadedLibsByName).filter((each) => each.endsWith(".so"))) {
-  libraries[name] = `${name.split("/").at(-1).split(".")[0]}.wasm`;
+  // The whole path makes the name unique: several packages can contain a library with the same file name.
+  libraries[name] = `${name.replace(PACKAGES, "").replaceAll("/", "~")}.wasm`;
   Deno.writeFileSync(`${path}/${libraries[name]}`, first.FS.readFile(name));
 }
 await write(memory, makeSnapshot(await imported(libraries)));

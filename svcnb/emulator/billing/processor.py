@@ -26,7 +26,10 @@ _OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 _METHODS: Final[tuple[Method, ...]] = get_args(Method)
 _LONGEST_EMAIL: Final = 320
 _REFUSED: Final = ("payment_failed", "the payment failed")
-_REVERTED: Final = ("transaction_reverted", "the payment failed: the transaction was reverted; no money was deducted")
+_REVERTED: Final = (
+    "transaction_reverted",
+    "the payment failed, because the transaction was reverted; no money was deducted",
+)
 
 
 class ProcessorRefusal(EndpointFailure):
