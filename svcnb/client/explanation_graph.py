@@ -118,7 +118,7 @@ def layout(explanation: Explanation, max_groups: int) -> Layout:
     """Returns the positions of the boxes and lines of an explanation.
 
     Args:
-        explanation: The explanation.
+        explanation: Explanation to draw.
         max_groups: Maximum number of groups. Groups with the most existing permissions come first.
     """
     links = sorted(explanation.groups, key=lambda link: (-_count(link), link.id))[:max_groups]

@@ -130,7 +130,7 @@ def one_wallet_address(value: WalletRef, account: str = "svc") -> str:
     """Returns the address of one wallet in lowercase.
 
     Args:
-        value: The wallet.
+        value: A wallet or its address.
         account: Variable name of the client or the account, for the code in the hint.
 
     Raises:
@@ -159,7 +159,7 @@ def one_action_hash(value: ActionRef, account: str = "svc") -> str:
     """Returns the hashed CID of one action.
 
     Args:
-        value: The action.
+        value: An action, a source, a CID or a hashed CID.
         account: Variable name of the client or the account, for the code in the hint.
 
     Raises:

@@ -134,9 +134,9 @@ class AsyncChainSecured(Namespace):
         """Returns whether a wallet signed an envelope. For a contract wallet, the client calls the contract (ERC-1271).
 
         Args:
-            typed_data: The envelope.
+            typed_data: Envelope: typed data with the members types, primaryType, domain and message.
             signature: Signature in ``0x`` hex.
-            address: The expected signer.
+            address: Address of the expected signer, ``0x`` followed by 40 hex digits.
         """
         return await self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
@@ -148,7 +148,7 @@ class AsyncChainSecured(Namespace):
         Source: docs/service/signatures.md#rules-of-a-signature.
 
         Args:
-            typed_data: The envelope.
+            typed_data: Envelope: typed data with the members types, primaryType, domain and message.
             signature: Signature in ``0x`` hex.
             flow: Flow whose endpoint will receive the envelope. None means the envelope's own ``primaryType``.
 

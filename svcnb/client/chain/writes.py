@@ -389,7 +389,7 @@ def _outcome_unknown(preview: Preview, sent: str, why: str) -> ChainError:
         name="Pending",
         arguments=(sent,),
         hint=(
-            f"Check the transaction {sent} before you repeat the call. If a block still includes the transaction, a "
-            f"repeated call takes effect twice."
+            f"Check the transaction {sent} before you repeat the call. If a block later includes the transaction, a "
+            f"repeated call makes the change twice."
         ),
     )

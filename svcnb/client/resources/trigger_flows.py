@@ -48,7 +48,7 @@ class ServiceAccess:
 
     Attributes:
         url: Address of the service, without ``/api``.
-        token: The bearer token.
+        token: Bearer token, which authenticates each request.
     """
 
     url: str
