@@ -4,9 +4,8 @@
 extras, and a saved notebook must show an image. `svcnb.charts.permissions` makes a chart, because charts have themes,
 can be combined, and can be saved as PNG.
 
-The drawing does not depend on colour: an existing permission is a solid line, and a missing one is dashed and crossed
-out.
-The drawing is an image, because notebooks also show images if the user has not trusted the notebook. The alternative
+The drawing does not depend on colour: an existing permission is a solid line, and a missing permission is a dashed line
+with a cross. The drawing is an image, because notebooks also show images that the user has not trusted. The alternative
 text contains the result and the reason. The image has a light background, which `display.DARK` inverts in a dark theme.
 """
 

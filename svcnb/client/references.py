@@ -83,7 +83,7 @@ def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
     if len(numbers) > limits.MAX_KEY_GROUPS:
         raise InvalidArgument(
             f"{field} contains {len(numbers)} groups, but at most {limits.MAX_KEY_GROUPS} are allowed",
-            hint="Use fewer groups, or 0 for all groups.",
+            hint="Pass fewer groups, or svcnb.everything for all groups.",
         )
     return numbers
 

@@ -116,7 +116,7 @@ class AsyncChainSecured(Namespace):
         return await self._do(account_flows.resume(account, record))
 
     async def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Returns the signed envelope of a flow, for the chain and the current time of this service.
+        """Signs the envelope of a flow with the chain id and the current time of this service, and returns the result.
 
         All other methods sign automatically. Use this method to inspect or send the envelope yourself.
 

@@ -261,7 +261,7 @@ class Writer:
                 break
             here, _ = yield from now()
             if here - begun > RECEIPT_TIMEOUT_S:
-                raise _outcome_unknown(preview, sent, f"no block included it within {RECEIPT_TIMEOUT_S:.0f} s")
+                raise _outcome_unknown(preview, sent, f"not in a block after {RECEIPT_TIMEOUT_S:.0f} s")
             yield from pause(delay)
             delay = min(2 * delay, _LONGEST_POLL_S)
         if int(mined.get("status", "0x1"), 16) != 1:

@@ -175,7 +175,7 @@ class ChainSecured(Namespace):
         return self._do(account_flows.resume(account, record))
 
     def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Returns the signed envelope of a flow, for the chain and the current time of this service.
+        """Signs the envelope of a flow with the chain id and the current time of this service, and returns the result.
 
         All other methods sign automatically. Use this method to inspect or send the envelope yourself.
 

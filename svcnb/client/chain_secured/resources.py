@@ -198,7 +198,7 @@ class OnChainUsageKeys(OnChainResource):
             can_create_groups: Whether the key can create groups.
             can_delete_groups: Whether the key can delete groups.
             can_create_pkps: Whether the key can create wallets.
-            expires_in: Time from now for which the key can run actions: ``"30d"``, seconds, or a timedelta.
+            expires_in: Time from now until the key expires: ``"30d"``, seconds or a timedelta. None changes nothing.
             never_expires: Whether to remove the expiration.
 
         Raises:

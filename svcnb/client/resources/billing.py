@@ -167,7 +167,7 @@ def _id(payment: object) -> str:
         )
     if "_secret_" in text:
         raise InvalidArgument(
-            "expected the id of a payment, got its client secret",
+            "expected the id of a payment, got the client secret of a payment",
             hint="Pass the part before _secret_.",
         )
     return text
