@@ -89,7 +89,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def setup(self) -> dict[str, Any]:
-        """Returns the initial data of a view: names for completion, the initial content, and the other inputs."""
+        """Returns the data with which a view starts: names for completion, the first source, inputs and examples."""
         return {
             "names": names(self.client.vocabulary),
             "base": self._base,

@@ -86,7 +86,7 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. A kernel in a browser page sends JSON text, because an object loses None."""
+        """Sends a message to all views. In a browser page, JSON text preserves None, which an object would omit."""
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod
@@ -214,7 +214,7 @@ class Panel(anywidget.AnyWidget):
     # --- display ------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, object]:
-        """Returns the values for the panel's representation, which are the same in every run and contain no secrets."""
+        """Returns the values that the `repr` of the panel shows. They contain no secrets, and do not differ by run."""
         return {}
 
     def __repr__(self) -> str:

@@ -140,7 +140,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def preview(self, changes: list[dict[str, Any]]) -> dict[str, Any]:
-        """Returns the calls and the cost of changes, and the warnings that they add."""
+        """Returns the calls and the cost of changes, and the warnings that these changes add."""
         wanted = _changes(changes)
         edits = self._matrix.edits(wanted)
         now = self._matrix.warnings()
@@ -207,7 +207,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     # --- account ------------------------------------------------------------------------------------------------
 
     async def _resources(self) -> Any:
-        """Returns the object with groups, actions, wallets, usage keys and explain."""
+        """Returns the client or the ChainSecured account. Both provide groups, actions, wallets, keys and `explain`."""
         if self._owner is None:
             return self.service
         if self._owned is None:
@@ -228,7 +228,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
 
 def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
-    """Returns the values with which the panel shows a transaction before its signature."""
+    """Returns the values of a transaction that the panel shows before the signature."""
     return written(preview) | {"first_of_several": _is_several(edit)}
 
 

@@ -28,7 +28,7 @@ ENDPOINTS: Final = {
 
 
 class SigningPanel(WalletPanel, bundle="signing"):
-    """Panel that shows the fields of an envelope, requests a signature, checks every rule, and sends the envelope.
+    """Panel that shows the fields of an envelope, requests and checks a signature, and sends the envelope.
 
     The user can sign with a key of this process, an entered key, a browser wallet (EIP-1193, discovered with EIP-6963),
     or a contract wallet. The panel uses an entered key once and does not store the key. For a contract wallet, one of

@@ -23,7 +23,7 @@ class Header:
     """Header of a report, displayed as names and values, and available as data for the page title and summary.
 
     Args:
-        facts: Names and values.
+        facts: Names and values to show, in order.
         not_visible: Data that the report could not read, one sentence for each kind.
     """
 

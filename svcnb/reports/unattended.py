@@ -37,7 +37,7 @@ def locked(folder: Path, name: str) -> Iterator[None]:
     """Context manager that locks a report while it runs. If the process ends, the operating system releases the lock.
 
     Args:
-        folder: Folder of the report.
+        folder: Folder for the lock and the report's files.
         name: Name of the report's files, without an extension.
 
     Raises:

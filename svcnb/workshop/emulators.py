@@ -53,12 +53,12 @@ class HostedEmulator:
     """Emulator of a learner, with its socket, its folder and, while it runs, its process.
 
     Args:
-        folder: Folder with its state, its port and its settings.
+        folder: Folder of the emulator, which contains the state, the port and the settings.
         settings: Settings of the emulator. None means the stored settings.
         idle_stop_s: Number of seconds without requests until the emulator stops.
 
     Attributes:
-        folder: Folder with its state, its port and its settings.
+        folder: Folder of the emulator, which contains the state, the port and the settings.
         lock: Lock for starting and stopping the process, and for replacing the state.
         listener: Listening socket.
         process: Current or last process. None before the first start and after `stop`.
@@ -216,7 +216,7 @@ class Emulators:
         """Returns handles of the running emulators. Waits for emulators that are starting.
 
         Args:
-            learner: Owner of the emulators. None means all learners.
+            learner: Identifier of the learner who owns the emulators. None means all learners.
         """
         with self._lock:
             names = list(self._all) if learner is None else [learner]

@@ -333,7 +333,7 @@ class Workshop(Checked):
         """Returns the running emulators, for example to inject a fault: ``emulator.faults.next("chain")``.
 
         Args:
-            name: The learner. None means all learners.
+            name: Identifier, display name or e-mail address of the learner. None means all learners.
         """
         return self._hosted().running(None if name is None else self.learner(name).name)
 

@@ -46,7 +46,7 @@ def create(
     verify: float | None,
     **permissions: Any,
 ) -> Flow[UsageKey]:
-    """Requests a new key from the service, registers its wallet, sets the key on chain, and checks and returns it."""
+    """Requests a new key from the service, registers its wallet and the key on chain, and returns the checked key."""
     if not name.strip():
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
     if form not in ("bytes", "text"):
@@ -239,8 +239,8 @@ def _secret(key: KeyRef) -> str:
     text = found.reveal() if isinstance(found, Secret) else found
     if not text or looks_like_hash(text):
         raise InvalidArgument(
-            "the check requires the secret of the key, but the passed value does not contain the secret",
-            hint="Pass the UsageKey that creation returned, or the key string that you saved.",
+            "the check requires the secret of the key, but this value does not contain the secret",
+            hint="Pass the UsageKey that mine.usage_keys.create() returned, or the key string that you saved.",
         )
     return text.strip()
 
