@@ -14,7 +14,7 @@ _MASTER: Final = (
 )
 _RIGHT: Final = (
     "Make the call with the account's admin wallet, or add this permission to the usage key: "
-    "mine.usage_keys.update(key, ...)."
+    "mine.usage_keys.update(key, execute_in_groups=[group]), for example."
 )
 
 ADVICE: Final[dict[str, str]] = {
