@@ -74,7 +74,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"Call svc\.chain_secured\.drift\(\) [^.]{0,200}\. ", ""),
     (r"svc\.chain_secured\.look\('([^']{0,200})'\)", r"`svcnb account audit \1`"),
     (r"mine\.describe\(\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
-    (r", or add this permission to the usage key: mine\..*", "."),
+    (r"\. Or add this permission to the usage key, for example: mine\..*", "."),
     (
         r"svc\.usage_keys\.update\(key\)\. In ChainSecured mode, .*",
         "`svcnb keys update HASH --execute-in-group GROUP`.",
