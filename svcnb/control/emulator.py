@@ -300,7 +300,7 @@ class EmulatorControl(Checked):
         return self._plane.request("POST", "/agents/approve", given(challenge=challenge, label=label))
 
     def runs(self, *, limit: int = 50, offset: int = 0) -> list[dict[str, Any]]:
-        """Returns executions with their logs, newest first, including failed and rejected ones.
+        """Returns executions with their logs, newest first, including failed and rejected executions.
 
         Args:
             limit: Maximum number of executions.

@@ -70,8 +70,8 @@ class Store:
             or None for SQLite in memory.
 
     Raises:
-        StateUnusable: The URL is invalid, or the database cannot be opened. The same error is raised if the database
-            is damaged, belongs to another program, or has a version that this svcnb cannot read.
+        StateUnusable: The URL is invalid. The database cannot be opened, is damaged, belongs to another program, or has
+            a version that this svcnb cannot read.
     """
 
     def __init__(self, url: str | None = None) -> None:
