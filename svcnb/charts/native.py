@@ -71,8 +71,8 @@ def draw(spec: Mapping[str, Any]) -> str:
 def rasterize(drawing: str, scale: float) -> bytes:
     """Converts a drawing to PNG. The text has the font Arimo, unless the drawing names a font of the machine.
 
-    The function searches the fonts of the machine only if Arimo is not sufficient. The image of a chart is therefore the
-    same on every machine.
+    The function searches the fonts of the machine only if Arimo is not sufficient. Therefore, the image of a chart is
+    the same on every machine.
 
     Args:
         drawing: Drawing as SVG.
@@ -159,11 +159,11 @@ class _Renderer:
 
     def draw(self, request: bytes) -> bytes:
         with self._lock:
-            child = self._started()
+            child, script = self._started()
             timer = _Timer(TIMEOUT_SECONDS, child)
             timer.start()
             try:
-                answer = _exchange(child, request)
+                answer = _exchange(child, script + request)
             except BaseException:  # includes interrupts, because a late response would not match the next request
                 self._end(child)
                 raise
@@ -193,16 +193,17 @@ class _Renderer:
         self.running = None
         self._lock = threading.Lock()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
+        """Returns the process, and the input that the process needs before a chart."""
         if self.running is not None and self.running.poll() is None:
-            return self.running
+            return self.running, b""
         self.close()
+        script = json.dumps(read_bundle(_STATIC / "vega.js").decode()).encode()
         self.running = subprocess.Popen(
             [deno("lab"), "run", *_FLAGS, f"--v8-flags=--max-old-space-size={_MEMORY_MB}", _STATIC / "renderer.js"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=deno_environment(),
         )  # fmt: skip
-        _send(self.running, json.dumps(read_bundle(_STATIC / "vega.js").decode()).encode())
-        return self.running
+        return self.running, script + b"\n"
 
     def _end(self, child: subprocess.Popen[bytes]) -> int:
         self.running = None
@@ -216,9 +217,11 @@ class _Renderer:
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
     """Returns True and the drawing, or False and the reason for the failure. Returns None if the process ended."""
+    assert child.stdin is not None  # noqa: S101 - `_started` creates this pipe
     assert child.stdout is not None  # noqa: S101 - `_started` creates this pipe
     try:
-        _send(child, request)
+        child.stdin.write(request + b"\n")
+        child.stdin.flush()
     except OSError:
         return None
     state, _, size = child.stdout.readline().partition(b" ")
@@ -226,12 +229,6 @@ def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, byt
         return None
     content = child.stdout.read(int(size))
     return (state == b"drawn", content) if len(content) == int(size) else None
-
-
-def _send(child: subprocess.Popen[bytes], line: bytes) -> None:
-    assert child.stdin is not None  # noqa: S101 - `_started` creates this pipe
-    child.stdin.write(line + b"\n")
-    child.stdin.flush()
 
 
 _renderer: Final = _Renderer()
