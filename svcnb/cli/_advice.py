@@ -30,8 +30,8 @@ _ADVICE: Final = {
         f"{_KEY}. To create an account, run `svcnb account create NAME --save FILE`. A deleted key is no longer valid."
     ),
     "OutOfCredit": "Add credit with `svcnb billing top-up 500`. To see the balance, run `svcnb billing balance`.",
-    "Forbidden": "A usage key can lack the permission, or have expired: run `svcnb keys list --json`. In ChainSecured "
-    "mode, only the owner can change the account: see `svcnb chain-secured --help`.",
+    "Forbidden": "The usage key does not have the permission, or has expired. To check the key, run `svcnb keys list "
+    "--json`. In ChainSecured mode, only the owner can change the account: see `svcnb chain-secured --help`.",
     "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
     "wallets list` or `svcnb actions list`.",
     "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
@@ -49,7 +49,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"Pass a name: .*", "Pass a name that is not empty."),
     (r"Pass the account key: svc\..*", "Pass the account key with --key-file FILE, or set SVC_API_KEY."),
     (r"Pass a key: svc\.explain.*", f"{_KEY}."),
-    (r"Check the key: svc\.with_key\(\.\.\.\), or SVC_API_KEY\.", "Check the key in --key-file or SVC_API_KEY."),
+    (r"Check the key: svc\.with_key\(key\), or SVC_API_KEY\.", "Check the key in --key-file or SVC_API_KEY."),
     (r"Pass svcnb\.Action\(source\), its CID \(Qm\.\.\.\) or the source text", "Pass a source file or a CID (Qm...)"),
     (
         r"Pass a Wallet or its address (\([^)]{0,200}\))\.(.{0,200}) The id of a wallet is not its address\.",
@@ -74,7 +74,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"Call svc\.chain_secured\.drift\(\) [^.]{0,200}\. ", ""),
     (r"svc\.chain_secured\.look\('([^']{0,200})'\)", r"`svcnb account audit \1`"),
     (r"mine\.describe\(\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
-    (r", or add this permission to the usage key: mine\..*", "."),
+    (r"\. Or add this permission to the usage key, for example: mine\..*", "."),
     (
         r"svc\.usage_keys\.update\(key\)\. In ChainSecured mode, .*",
         "`svcnb keys update HASH --execute-in-group GROUP`.",
@@ -82,8 +82,10 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"(?:svc|mine)\.usage_keys\.list\(\)", "`svcnb keys list`"),
     (r"(?:svc|mine)\.(groups|wallets|actions)\.list\(\)", r"`svcnb \1 list`"),
     (r"(?:svc|mine)\.groups\.contents\(([^)]{0,200})\)", lambda found: f"`svcnb groups show {found[1].upper()}`"),
-    (r"svc\.groups\.add_(action|wallet)\b", r"`svcnb groups add-\1`"),
-    (r"(?:svc|mine)\.actions\.register\(action, name=\.\.\.\)", "`svcnb actions register FILE --name NAME`"),
+    (r": svc\.groups\.update\(\d{1,20}, (?:actions|wallets)=\[\.\.\.\]\)", ""),
+    (r"svc\.groups\.(add|remove)_(action|wallet)\b", r"`svcnb groups \1-\2`"),
+    (r"Pass the UsageKey that mine\.usage_keys\.create\(\) returned", "Pass the usage key"),
+    (r"(?:svc|mine)\.actions\.register\(action, name=name\)", "`svcnb actions register FILE --name NAME`"),
     (
         r"Pass the action or its source: svcnb\.Action\(source\)\.cid is version 0\.",
         "Pass the source file, or the CID that `svcnb cid FILE` prints.",
@@ -94,9 +96,9 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"svcnb\.cid\(source\)", "`svcnb cid FILE`"),
     (r"triggers\.list\(\)", "`svcnb triggers list`"),
     (r"triggers\.runs\(trigger\)", "`svcnb triggers runs TRIGGER`"),
-    (r"Pass triggers_url=\.\.\., or set SVC_TRIGGERS_URL\..*", "Pass --triggers-url URL, or set SVC_TRIGGERS_URL."),
+    (r"Pass triggers_url=URL, or set SVC_TRIGGERS_URL\..*", "Pass --triggers-url URL, or set SVC_TRIGGERS_URL."),
     (r'Add "cron" to config, .*', "Pass the times, for example --cron '0 9 * * *'."),
-    (r"Add (chain, .{0,200}) to config\.", r"Add \1 to the JSON object of --config."),
+    (r"Add the fields (chain, .{0,200}) to config\.", r"Add the fields \1 to the JSON object of --config."),
     (r"emu\.faucet\(address\)", "`svcnb emulator faucet ADDRESS`"),
     (r", or use `with svcnb\.Emulator\(\).*", "."),
     (r", or with svcnb\.Emulator\(\)", ""),
@@ -106,7 +108,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
         "To list the snapshots, run `svcnb emulator snapshot list`",
     ),
     (r"Pass base_url=URL \(--base-url on the command line\)", "Pass --base-url URL"),
-    (r": (?:svcnb\.Client\()?rpc_url=\.\.\.\)?[,.] [Oo]r (?:set )?SVC_RPC_URL", " with SVC_RPC_URL"),
+    (r": (?:svcnb\.Client\()?rpc_url=(?:url|\.\.\.)\)?[,.] [Oo]r (?:set )?SVC_RPC_URL", " with SVC_RPC_URL"),
     (r"Pass the password of the file: .*", "Run the command again, and enter the password of the key file."),
     (r"rpc_url \(SVC_RPC_URL\)", "SVC_RPC_URL"),
     (r"SVCNB_CONFIG or config_file", "SVCNB_CONFIG"),
@@ -120,8 +122,8 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"Pass an authorized client: plan\(.*", "Pass the file of an approved token with --triggers-token-file."),
     (r"Pass a destination for the secrets: apply\(.*", "Pass a file for the secrets with --secrets FILE."),
     (r"Pass the file or the dictionary with the secret: apply\(.*", "Pass the file with the secret: --secrets FILE."),
-    (r"(?:, or pass )?a different file: state=\.\.\.", " a different file with --state"),
-    (r", or the path of a new file: state=\.\.\.", ", or the path of a new file, with --state."),
+    (r"\b(a different|a new) file: state=\"[^\"]{0,40}\"\.", r"\1 file with --state FILE."),
+    (r"Plan\.apply\(\) or ", ""),
     (r"as a new version: release\([^)]{0,200}\)\.", "as a new version with --version."),
     (r"\b([Cc])all (?=`svcnb )", lambda found: "Run " if found[1] == "C" else "run "),
     (r"repeat the call\.", "run the command again."),
@@ -169,7 +171,9 @@ def in_commands(hint: str) -> str:
 
 
 def repair_commands(code: str) -> str:
-    """Returns the Python code of a repair as commands, one per line. Code without a command stays unchanged.
+    """Converts the Python code that fixes a missing permission to commands, one per line.
+
+    Lines for which no command exists stay unchanged.
 
     A name in upper case, such as ``GROUP``, is the value that the previous command prints.
     """

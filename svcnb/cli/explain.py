@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     type=KeyHash(),
     help="Hash of the usage key to explain, from `svcnb keys list`. Default: the key of this command.",
 )
-@click.option("--wallet", metavar="ADDRESS", help="Wallet that the action uses.")
+@click.option("--wallet", metavar="ADDRESS", help="Address of the wallet that the action uses.")
 @output_options
 @click.pass_context
 @with_service
@@ -33,8 +33,9 @@ def command(
 ) -> None:
     """Explain why a key can or cannot run an action.
 
-    ACTION is a CID or a source file. The output shows what is missing, and the commands that fix it. With --json, it
-    contains Python code instead. The command is free. The exit code is 1 if the service rejects such a run.
+    ACTION is a CID or a source file. The output shows what is missing, and the commands that fix it. With --json, the
+    output contains Python code instead of commands. The command is free. The exit code is 1 if the service would
+    reject the run.
     """
     explanation = service.explain(key_hash, cid_or_file(action), wallet)
     repairs = [each.model_copy(update={"code": repair_commands(each.code)}) for each in explanation.repairs]

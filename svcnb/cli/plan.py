@@ -26,13 +26,14 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--state",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="File that maps names to groups, keys and wallets. Default: a file next to FILE.",
+            help="File that maps names to groups, keys and wallets. Default: FILE with the extension .state.json "
+            "instead of .toml.",
         ),
         click.option(
             "--triggers-token-file",
             "token_file",
             type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-            help="File that contains a token of the triggers service. Required if the description contains triggers.",
+            help="File that contains an approved token of the triggers service. Required if FILE contains triggers.",
         ),
         click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
     ):

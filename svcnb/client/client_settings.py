@@ -137,7 +137,7 @@ def keyed(config: Config, key: AnyKey | None) -> Config:
     if isinstance(key, UsageKey):
         if key.usage_api_key is None:
             raise InvalidArgument(
-                f"the usage key {key.name!r} has no secret, because it was returned by a list call",
+                f"the usage key {key.name!r} has no secret, because a list call returned this object",
                 hint="Use the object that svc.usage_keys.create returned, or the key string that you saved.",
             )
         return config.replace(api_key=key.usage_api_key, master_key=False)
@@ -204,10 +204,10 @@ _OWN_HEADERS = {
     "accept": "Omit this header: the service returns JSON.",
     "content-length": "Omit this header.",
     "content-type": "Omit this header: the client sends JSON.",
-    "host": "Omit this header, or pass base_url=...",
+    "host": "Omit this header, or pass the address of the service as base_url.",
     "transfer-encoding": "Omit this header.",
-    "x-api-key": "Omit this header, and pass the key as api_key=...",
-    "x-correlation-id": "Omit this header, and call svc.with_options(correlation_id=...).",
+    "x-api-key": "Omit this header, and pass the key as api_key.",
+    "x-correlation-id": "Omit this header, and call svc.with_options(correlation_id=text).",
 }
 
 
@@ -219,7 +219,7 @@ def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FB
 
 
 def listeners(on_run: Callable[[RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
-    """Returns the listeners of executions: the given listeners, and the recorder of runs unless it is disabled."""
+    """Returns the listeners of executions: the given listeners and, unless the history is disabled, its recorder."""
     given = [on_run] if callable(on_run) else list(on_run)
     path = default_path() if config.history is None else config.history
     return given if path is None or str(path) == OFF else [*given, Recorder(path)]

@@ -14,7 +14,7 @@
     ├── TransportError         no usable response arrived
     │   ├── TimedOut
     │   └── NotTheApi          a server responded, but not this service
-    ├── SigningError           a signer could not sign or refused to
+    ├── SigningError           a signer could not sign, or refused to sign
     ├── ChainError             the contract rejected a call, or the chain cannot be reached
     ├── PaymentFailed          the processor did not collect the payment
     ├── TraceUnavailable       no timeline of an execution is available
@@ -136,7 +136,8 @@ class ChainError(SvcnbError):
     """The contract rejected a call, or the chain could not be reached.
 
     Attributes:
-        name: Name of the contract's error, for example ``AccountAlreadyExists``. Empty if the chain failed.
+        name: Name of the contract's error, for example ``AccountAlreadyExists``. Empty if the cause is not the
+            contract, for example a chain node that does not respond.
         arguments: Arguments of the contract's error.
     """
 
@@ -275,7 +276,7 @@ class BadRequest(ServiceError):
 class Unauthorized(ServiceError, Explicable):
     """The request has no key, or the key does not belong to an account (401)."""
 
-    default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A deleted usage key is no longer valid."
+    default_hint = "Check the key: svc.with_key(key), or SVC_API_KEY. A deleted usage key is no longer valid."
     hint_before_fix = True
 
 
@@ -290,8 +291,9 @@ class Forbidden(ServiceError, Explicable):
     """The key is valid, but has no permission for the call (403)."""
 
     default_hint = (
-        "Call error.explain(), which names the cause and the call that fixes it. A usage key can lack the permission, "
-        "or have expired. In ChainSecured mode, only the owner can change the account: svc.chain_secured.open(owner)."
+        "Call error.explain() to see the cause and the code that grants the permission. A usage key can lack the "
+        "permission, or have expired. In ChainSecured mode, only the owner can change the account: "
+        "svc.chain_secured.open(owner)."
     )
 
 
@@ -350,7 +352,7 @@ class ExecutorLost(WorkerLost):
 EXECUTION_HINT: Final = (
     "One group must permit the action and be in the key's execute_in_groups. Call error.explain(), or compare "
     "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds to take effect: use "
-    "run(..., until_effective=60)."
+    "svc.run(action, until_effective=60)."
 )
 """Hint for a forbidden execution. Forbidden management calls have another hint."""
 

@@ -2,7 +2,7 @@
 
 The process that calls `svc.map` manages the progress, the pauses and the resume file. Workers receive single runs with
 the settings that they need, and return the records of the runs. The process that calls `svc.map` also calls the
-listeners of ``on_run``, so that the local history contains the history and the costs.
+listeners of ``on_run``, so that the local history contains these runs and their costs.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class RemoteRuns(Generic[AnySession]):
 
     Args:
         session: Session of the client, with the listeners to call.
-        executor: The executor.
+        executor: `concurrent.futures` executor whose workers execute the runs.
     """
 
     def __init__(self, session: AnySession, executor: Executor) -> None:
@@ -183,5 +183,5 @@ def _run_of(record: RunRecord) -> Run:
 
 @lru_cache(maxsize=8)
 def _transport(base_url: str) -> SyncTransport:
-    """Returns the transport of a service. Each worker process has one transport, so that it reuses connections."""
+    """Returns the transport of a service. Each worker process reuses the connections of its one transport."""
     return SyncTransport(base_url)

@@ -27,7 +27,7 @@ _LIMITS = defaults.ActionLimits()
 
 
 def _rpc(chain: str) -> Any:
-    text = f"JSON-RPC URL of the trigger chain {chain}. If not set, triggers use the built-in chain."
+    text = f"JSON-RPC URL of the chain {chain} for triggers. If not set, triggers use the emulator's own chain."
     return Field(None, repr=False, description=text)
 
 
@@ -56,21 +56,21 @@ class Settings(BaseModel):
     )
     seed: str | None = Field(
         None,
-        description="Text from which the emulator derives all keys, all ids and the contract address.",
+        description="Text that determines all keys, all ids and the contract address. If not set, these are random.",
     )
     clock: str = Field("real", description="Clock of the emulator: 'real', or 'frozen@T' with T in Unix seconds.")
     control_token: str | None = Field(
         None,
         repr=False,
         min_length=1,
-        description="Secret of the control plane. If not set, the emulator creates a random secret.",
+        description="Token of the control plane, which requests must contain. If not set, the token is random.",
     )
 
     idle_stop_s: float | None = Field(
         None,
         gt=0,
         description=(
-            "Seconds without a request after which the emulator stops. The next start continues with the "
+            "The emulator stops after this number of seconds without requests. The next start continues with the "
             "same state. If not set, the emulator does not stop."
         ),
     )
@@ -86,15 +86,15 @@ class Settings(BaseModel):
     )
     chain_id: int = Field(31337, ge=1, description="Chain id of the built-in chain.")
     chain_name: str = Field("svcnb local chain", description="Chain name in get_node_chain_config.")
-    chain_block_time_ms: int = Field(0, ge=0, description="Delay of a managed write, in milliseconds.")
+    chain_block_time_ms: int = Field(0, ge=0, description="Delay of a write in API mode, in milliseconds.")
     chain_memory_mb: int = Field(2048, ge=256, description="Maximum memory of the built-in chain, in MiB.")
-    api_payers: int = Field(3, ge=1, le=64, description="Number of payer wallets that send managed writes.")
+    api_payers: int = Field(3, ge=1, le=64, description="Number of payer wallets that send the writes of API mode.")
 
     # --- permissions --------------------------------------------------------------------------------------------
     master_key_may_execute: bool = Field(default=True, description="Whether the account key can run actions.")
     wildcard_wallet_requires_group: bool = Field(
         default=False,
-        description="Whether a key with execute_in_groups [0] still needs a group that permits the wallet.",
+        description="Whether a key with execute_in_groups [0] can use a wallet only if a group permits the wallet.",
     )
     enforce_expiration: bool = Field(default=True, description="Whether the service rejects expired usage keys.")
     grant_delay_ms: int = Field(
@@ -140,7 +140,7 @@ class Settings(BaseModel):
         16, ge=1, description="Maximum number of concurrent executions. Other executions wait in a queue."
     )
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
-    action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
+    action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Heap limit of a run, in MiB.")
     action_max_code_length: int = Field(
         _LIMITS.max_code_length, ge=1, description="Maximum size of an action's source, in bytes."
     )
@@ -235,7 +235,7 @@ class Settings(BaseModel):
         None,
         ge=0,
         description="Number of confirmations before a log fires a trigger. If not set, the number is 12, or 0 on the "
-        "built-in chain.",
+        "emulator's own chain.",
     )
     rpc_ethereum: str | None = _rpc("ethereum")
     rpc_base: str | None = _rpc("base")
@@ -256,7 +256,7 @@ class Settings(BaseModel):
         defaults.KEPT_TRIGGER_RUNS,
         ge=1,
         description=(
-            "Maximum number of stored runs per trigger that have ended. The oldest runs are deleted, 64 at a time."
+            "Maximum number of ended runs that are stored per trigger. The oldest runs are deleted, 64 at a time."
         ),
     )
     trigger_timeout_ms: int | None = Field(
@@ -266,17 +266,17 @@ class Settings(BaseModel):
         "executions applies.",
     )
     trigger_execution_url: str | None = Field(
-        None, description="URL of another service that executes trigger runs. If not set, this emulator executes runs."
+        None, description="URL of another service that executes trigger runs. If not set, this emulator executes them."
     )
     webhook_posts_per_address: int | None = Field(
         defaults.WEBHOOK_POSTS_PER_ADDRESS,
         ge=1,
-        description="Maximum number of webhook posts from one IP address in any 60 s.",
+        description="Maximum number of webhook requests from one IP address in any 60 s.",
     )
     webhook_posts_per_user: int | None = Field(
         defaults.WEBHOOK_POSTS_PER_USER,
         ge=1,
-        description="Maximum number of webhook posts to the triggers of one owner in any 60 s.",
+        description="Maximum number of webhook requests to the triggers of one owner in any 60 s.",
     )
 
     @field_validator("allow_address", "allow_origin", mode="before")
@@ -311,7 +311,7 @@ class Settings(BaseModel):
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
                 f"host {self.host!r} is not a loopback address, but seed is set: anyone who guesses the seed can "
-                "compute all keys; omit seed, or set host to 127.0.0.1"
+                "compute all keys. Omit seed, or set host to 127.0.0.1."
             )
         if self.idle_stop_s is not None and self.state is None:
             raise ValueError(
@@ -383,7 +383,7 @@ class Settings(BaseModel):
 
         Args:
             environment: The environment variables. None means the variables of this process.
-            **given: Settings by name. None means that the user did not set a setting.
+            **given: Settings by name. None means that the setting is not set.
 
         Returns:
             The validated settings.

@@ -152,7 +152,7 @@ class Action:
         )
 
     def parse_derived(self, derived: Action) -> Stamp | None:
-        """Returns the constant that another action appends to this template, so that you can audit the action.
+        """Returns the constant that another action appends to this template. Use the method to audit a derived action.
 
         Args:
             derived: The action to compare with this template.
@@ -176,7 +176,7 @@ class Action:
         """Returns the differences between this action and another action, including invisible characters.
 
         Args:
-            other: The newer action.
+            other: Action whose source is the newer version.
 
         Raises:
             InvalidType: ``other`` is not an action.

@@ -1,4 +1,4 @@
-"""Constants that `Action.derive` appends to an audited template, which creates a derived action.
+"""Constants that `Action.derive` appends to an audited template to create a derived action.
 
 The bytes of the constant are part of the CID of every derived action, and the action's key depends on the CID.
 Therefore, this format must never change: one line, ``const NAME = <JSON>;``, with sorted members and all non-ASCII
@@ -175,7 +175,7 @@ def _check_plain(value: Any, where: str) -> None:
         if abs(value) > MAX_SAFE_INTEGER:
             raise MalformedValue(
                 f"{where} is {shown(value)}, but JavaScript rounds integers beyond 2**53 - 1",
-                hint="Pass the integer as a string, and convert it in the action with BigInt(...).",
+                hint="Pass the integer as a string, and convert the string in the action with BigInt(text).",
             )
     elif isinstance(value, float):
         if not math.isfinite(value):

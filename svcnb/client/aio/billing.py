@@ -44,7 +44,7 @@ class AsyncBilling(AsyncResource):
         return await self._do(top_up(amount_cents, method, timeout))
 
     async def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Starts a payment, and returns it with the status ``waiting``. A person must then complete the payment.
+        """Starts and returns a payment with the status ``waiting``. A person must then complete the payment.
 
         Args:
             amount_cents: Amount in US cents, at least 500.
@@ -65,7 +65,7 @@ class AsyncBilling(AsyncResource):
         return await self._do(confirm(payment))
 
     async def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
-        """Waits until the service has added the credit of a payment, and returns the payment as ``credited``.
+        """Waits until the service has added the credit of a payment, and returns the payment with status ``credited``.
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.

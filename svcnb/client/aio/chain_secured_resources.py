@@ -42,7 +42,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
     """Wallets that are registered on chain and whose keys the service derives."""
 
     async def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
-        """Requests a new wallet from the service, registers the wallet with a transaction, and returns it.
+        """Requests a new wallet from the service, registers the wallet with a transaction, and returns the wallet.
 
         The client keeps a local record until both steps are complete. After a failure between the steps,
         ``svc.chain_secured.pending()`` lists the record, and ``svc.chain_secured.resume(...)`` completes the creation.
@@ -59,7 +59,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
         return await self._do(flows.create_wallet(self._account, name, description))
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or the wallets of a group. The zero address means every wallet."""
+        """Returns all wallets of the account, or of a group. In a group, the zero address means every wallet."""
         return await self._do(flows.wallets(self._account, group))
 
     async def delete(self, wallet: WalletRef) -> Receipt:
@@ -185,8 +185,8 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
 
         Args:
             key: The key, its text, or its hash from a listing.
-            name: The new name.
-            description: The new description.
+            name: New name, or None to keep the current name.
+            description: New description, or None to keep the current description.
             execute_in_groups: Complete new list of groups; see `create`.
             manage_ipfs_ids_in_groups: Complete new list of groups.
             add_pkp_to_groups: Complete new list of groups.
@@ -194,7 +194,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             can_create_groups: Whether the key can create groups.
             can_delete_groups: Whether the key can delete groups.
             can_create_pkps: Whether the key can create wallets.
-            expires_in: Time from now for which the key can run actions: ``"30d"``, seconds, or a timedelta.
+            expires_in: Time from now until the key expires: ``"30d"``, seconds or a timedelta. None changes nothing.
             never_expires: Whether to remove the expiration.
 
         Raises:
@@ -292,9 +292,9 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         transaction. Additions come first.
 
         Args:
-            group: The group.
-            name: The new name.
-            description: The new description.
+            group: A `Group`, its number, or its number as a string.
+            name: New name, or None to keep the current name.
+            description: New description, or None to keep the current description.
             actions: The complete new list of permitted actions. An empty list permits none.
             wallets: The complete new list of permitted wallets. An empty list permits none.
 
@@ -387,7 +387,7 @@ class AsyncOnChainActions(AsyncOnChainResource):
         return await self._do(flows.delete(self._account, action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or the actions of a group. The zero hash means every action."""
+        """Returns all actions of the account, or of a group. In a group, the hash zero means every action."""
         return await self._do(flows.actions_of(self._account, group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:

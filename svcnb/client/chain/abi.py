@@ -42,10 +42,10 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
 
     Args:
         types: ABI types; see `encode`.
-        data: The encoded values.
+        data: Result of `encode`, or data from the chain without a selector.
 
     Returns:
-        One value for each type. Addresses are lowercase ``0x`` strings, and lists and tuples are tuples.
+        One value for each type. Addresses become lowercase ``0x`` strings, and both lists and tuples become tuples.
 
     Raises:
         AbiError: The bytes are not an encoding of these types.

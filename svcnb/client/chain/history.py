@@ -32,7 +32,7 @@ class AuditEntry(Model):
     """Time of the block, in UTC."""
 
     who: str
-    """The sender: the admin wallet at the time, one of the service's payers, or another address."""
+    """Sender of the transaction: the admin wallet at that time, one of the service's payers, or another address."""
 
     what: str
     """Description of the change, with the names that were valid at the time."""
@@ -126,7 +126,10 @@ class History:
         )
 
     def diff(self, first: int, last: int | None) -> Listing[Change]:
-        """Returns the changes from the end of block ``first`` to the end of block ``last``, or of the last block."""
+        """Returns the changes from the end of block ``first`` to the end of block ``last``.
+
+        If ``last`` is None, the result contains all changes since block ``first``.
+        """
         before, after = self.at(first), self.at(last)
         # Both states use the latest names, so that a rename alone is not a change of permissions.
         before.names = after.names.merged(before.names)
@@ -176,7 +179,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
     """Reads and returns the history of an account.
 
     Args:
-        chain: The chain.
+        chain: Access to the chain that contains the account.
         master_hash: Master hash of the account.
         last: Last block to read. None means the latest block.
 
@@ -209,7 +212,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         if isinstance(answer, RpcError) or answer is None:
             raise ChainError(
                 "the chain node does not store the transactions of this account",
-                hint="Pass the address of an archive node: svcnb.Client(rpc_url=...), or set SVC_RPC_URL.",
+                hint="Pass the address of an archive node: svcnb.Client(rpc_url=url), or set SVC_RPC_URL.",
             )
     return History(
         logs=logs,
@@ -246,7 +249,7 @@ def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flo
     if not known:
         raise InvalidArgument(
             f"the chain node has no event for an account with the hash {uint256_hex(given)}",
-            hint=f"{expected} If the hash is correct, pass the address of an archive node: svcnb.Client(rpc_url=...), "
+            hint=f"{expected} If the hash is correct, pass the address of an archive node: svcnb.Client(rpc_url=url), "
             "or set SVC_RPC_URL.",
         )
 

@@ -13,8 +13,8 @@ _MASTER: Final = (
     "Open the account with its admin wallet: svc.chain_secured.open(owner). This call finds the master hash."
 )
 _RIGHT: Final = (
-    "Make the call with the account's admin wallet, or add this permission to the usage key: "
-    "mine.usage_keys.update(key, ...)."
+    "Make the call with the account's admin wallet. Or add this permission to the usage key, for example: "
+    "mine.usage_keys.update(key, can_create_groups=True)."
 )
 
 ADVICE: Final[dict[str, str]] = {
@@ -66,7 +66,7 @@ def refused(function: str, data: bytes) -> ChainError:
     """
     revert = decode_revert(abi, data)
     return ChainError(
-        f"the contract rejected {function}: {_told(revert)}; no change was made",
+        f"the contract rejected {function}, and no change was made: {_told(revert)}",
         name=revert.name,
         arguments=_arguments(revert),
         hint=ADVICE.get(

@@ -33,7 +33,10 @@ If the chain executes another write first, this write can need more gas than est
 """
 
 NO_GAS: Final = "InsufficientFunds"
-"""Name of the error for a wallet that cannot pay the gas. The arguments are its address and its balance in wei."""
+"""Name of the error for a wallet that cannot pay the gas.
+
+The arguments of the error are the wallet's address and its balance in wei.
+"""
 
 _FIRST_POLL_S: Final = 0.05
 _LONGEST_POLL_S: Final = 2.0
@@ -258,7 +261,7 @@ class Writer:
                 break
             here, _ = yield from now()
             if here - begun > RECEIPT_TIMEOUT_S:
-                raise _outcome_unknown(preview, sent, f"no block included it within {RECEIPT_TIMEOUT_S:.0f} s")
+                raise _outcome_unknown(preview, sent, f"not in a block after {RECEIPT_TIMEOUT_S:.0f} s")
             yield from pause(delay)
             delay = min(2 * delay, _LONGEST_POLL_S)
         if int(mined.get("status", "0x1"), 16) != 1:
@@ -386,7 +389,7 @@ def _outcome_unknown(preview: Preview, sent: str, why: str) -> ChainError:
         name="Pending",
         arguments=(sent,),
         hint=(
-            f"Check the transaction {sent} before you repeat the call. If a block still includes the transaction, a "
-            f"repeated call takes effect twice."
+            f"Check the transaction {sent} before you repeat the call. If a block later includes the transaction, a "
+            f"repeated call makes the change twice."
         ),
     )

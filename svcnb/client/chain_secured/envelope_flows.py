@@ -1,4 +1,4 @@
-"""Flows that check a signed envelope against each rule and send it to its endpoint."""
+"""Flows that check a signed envelope against each rule, and send the envelope to the endpoint of its flow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Returns the result of every rule for an envelope, even if the envelope violates one of the rules.
+    """Checks a signed envelope against the rules 1 to 8, and returns one result for each rule.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """
@@ -68,7 +68,7 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
     if not hasattr(envelope, "as_request"):
         raise InvalidType(
             f"expected a SignedEnvelope, got {type(envelope).__name__}",
-            hint="Pass the result of svc.chain_secured.sign(...).",
+            hint="Pass the result of svc.chain_secured.sign(owner, flow).",
         )
     flow, body = envelope.flow, envelope.as_request()
     if flow is Purpose.BILLING_AUTH:

@@ -46,9 +46,9 @@ def create(
     verify: float | None,
     **permissions: Any,
 ) -> Flow[UsageKey]:
-    """Requests a new key from the service, registers its wallet, sets the key on chain, and checks and returns it."""
+    """Requests a new key from the service, registers its wallet and the key on chain, and returns the checked key."""
     if not name.strip():
-        raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
+        raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner").')
     if form not in ("bytes", "text"):
         raise InvalidArgument(
             f"invalid form {form!r}: expected 'bytes' or 'text'",
@@ -88,7 +88,7 @@ def _require_resolved(account: Ownership, key: UsageKey, form: HashForm, timeout
                 f"find the key within {timeout:g} s"
             ),
             name="NotResolved",
-            hint="Create a new key with the other form: mine.usage_keys.create(..., form="
+            hint=f"Create a new key with the other form: mine.usage_keys.create({key.name!r}, form="
             f"{'text' if form == 'bytes' else 'bytes'!r}). Then delete this key: mine.usage_keys.delete("
             f"{key.api_key_hash!r}).",
         )
@@ -239,8 +239,8 @@ def _secret(key: KeyRef) -> str:
     text = found.reveal() if isinstance(found, Secret) else found
     if not text or looks_like_hash(text):
         raise InvalidArgument(
-            "the check requires the secret of the key, but the passed value does not contain the secret",
-            hint="Pass the UsageKey that creation returned, or the key string that you saved.",
+            "the check requires the secret of the key, but this value does not contain the secret",
+            hint="Pass the UsageKey that mine.usage_keys.create() returned, or the key string that you saved.",
         )
     return text.strip()
 

@@ -40,17 +40,19 @@ class Namespace(Checked):
         self._records = PendingFolder()
 
     def pending(self) -> Listing[PendingMint]:
-        """Returns the unfinished creations of wallets and usage keys at this service.
+        """Returns the records of interrupted creations of wallets and usage keys at this service.
 
         Displays never show the secrets of new usage keys.
         """
         base_url = self._chain.config.base_url
         return Listing(
-            [item for item in self._records.all() if item.base_url == base_url], of="pending mints", kind=PendingMint
+            [item for item in self._records.all() if item.base_url == base_url],
+            of="interrupted creations",
+            kind=PendingMint,
         )
 
     def delete_pending(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
-        """Deletes the record of an unfinished creation.
+        """Deletes the record of the interrupted creation of a wallet or a usage key.
 
         A wallet or key that the service has already created is then lost, because only the record contains its data.
 
@@ -60,7 +62,7 @@ class Namespace(Checked):
 
         Raises:
             NotConfirmed: The service has already created the wallet or the key, and ``confirm`` is not True.
-            InvalidArgument: There is no such record.
+            InvalidArgument: There is no record with this id.
         """
         record = self._record(mint)
         account_flows.require_confirmed(record, confirm=confirm)
@@ -173,7 +175,7 @@ class ChainSecured(Namespace):
         return self._do(account_flows.resume(account, record))
 
     def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Returns the signed envelope of a flow, for the chain and the current time of this service.
+        """Signs the envelope of a flow with the chain id and the current time of this service, and returns the result.
 
         All other methods sign automatically. Use this method to inspect or send the envelope yourself.
 
@@ -191,19 +193,21 @@ class ChainSecured(Namespace):
         """Returns whether a wallet signed an envelope. For a contract wallet, the client calls the contract (ERC-1271).
 
         Args:
-            typed_data: The envelope.
+            typed_data: Envelope: typed data with the members types, primaryType, domain and message.
             signature: Signature in ``0x`` hex.
-            address: The expected signer.
+            address: Address of the expected signer, ``0x`` followed by 40 hex digits.
         """
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Returns the result of each of the service's eight rules for a signed envelope, at the service's current time.
+        """Checks a signed envelope against the service's eight rules, and returns one result for each rule.
+
+        The check uses the service's current time.
 
         Source: docs/service/signatures.md#rules-of-a-signature.
 
         Args:
-            typed_data: The envelope.
+            typed_data: Envelope: typed data with the members types, primaryType, domain and message.
             signature: Signature in ``0x`` hex.
             flow: Flow whose endpoint will receive the envelope. None means the envelope's own ``primaryType``.
 

@@ -83,7 +83,8 @@ class TriggerRun(Model):
     """
 
     error: str | None = None
-    """HTTP status and text of the error, with the stack trace if the action threw an error. None without an error."""
+    """HTTP status and text of the error, with the stack trace if the action threw the error. None if no attempt failed.
+    """
 
     attempt: int = 1
     """Number of attempts so far, including the first."""
@@ -156,7 +157,7 @@ class Me(Model):
 
 
 class TriggerToken(Model):
-    """Entry of a token in a listing, without the token itself."""
+    """Information about a token of the user. The object does not contain the token itself."""
 
     id: str
     """Id of the token, which `TriggersClient.revoke` accepts."""

@@ -104,7 +104,7 @@ def get(action: ActionRef) -> Flow[RegisteredAction]:
     missing = absent(
         f"action with the hash {hashed}",
         "To list the registered actions, call svc.actions.list(). To register an action, call "
-        "svc.actions.register(action, name=...).",
+        "svc.actions.register(action, name=name).",
     )
     return find(page, lambda item: item.hashed_cid == hashed, missing)
 
@@ -137,8 +137,8 @@ class Actions(Resource):
 
         Args:
             action: An action, a source, a CID or a hashed CID.
-            name: The new name.
-            description: The new description.
+            name: New name, or None to keep the current name.
+            description: New description, or None to keep the current description.
 
         Raises:
             NotFound: The action is not registered.

@@ -120,7 +120,7 @@ def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
     body = _opening(payment) | {"payment_method": payment.method}
     try:
         # Send the same request as the processor's client library in a browser. Only the service that issued the secret
-        # receives it.
+        # receives the secret.
         yield from ask(Call("POST", _local(payment) + "/confirm", nothing, body, key=False))
     except (NotFound, NotTheApi):
         return payment  # with a real processor, a person must pay
@@ -167,7 +167,7 @@ def _id(payment: object) -> str:
         )
     if "_secret_" in text:
         raise InvalidArgument(
-            "expected the id of a payment, got its client secret",
+            "expected the id of a payment, got the client secret of a payment",
             hint="Pass the part before _secret_.",
         )
     return text
@@ -200,7 +200,7 @@ class Billing(Resource):
         return self._do(top_up(amount_cents, method, timeout))
 
     def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Starts a payment, and returns it with the status ``waiting``. A person must then complete the payment.
+        """Starts and returns a payment with the status ``waiting``. A person must then complete the payment.
 
         Args:
             amount_cents: Amount in US cents, at least 500.
@@ -221,7 +221,7 @@ class Billing(Resource):
         return self._do(confirm(payment))
 
     def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
-        """Waits until the service has added the credit of a payment, and returns the payment as ``credited``.
+        """Waits until the service has added the credit of a payment, and returns the payment with status ``credited``.
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.

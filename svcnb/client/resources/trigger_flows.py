@@ -48,7 +48,7 @@ class ServiceAccess:
 
     Attributes:
         url: Address of the service, without ``/api``.
-        token: The bearer token.
+        token: Bearer token, which authenticates each request.
     """
 
     url: str
@@ -200,7 +200,7 @@ def update(access: ServiceAccess, trigger: Trigger | str, **changes: Any) -> Flo
         body["usage_api_key"] = _key_text(key)
     if not body:
         raise InvalidArgument(
-            "no change was passed", hint=("Pass at least one change: triggers.update(trigger, name='new').")
+            "the update contains no fields", hint="Pass at least one field: triggers.update(trigger, enabled=False)."
         )
     return ask(access.call("PATCH", f"/api/triggers/{_id(trigger)}", model(Trigger), body, repeatable=True))
 
@@ -284,7 +284,8 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
             late = absent if seen is None else f"the run is still {seen.status} after"
             raise TimedOut(
                 f"{late} {timeout:g} s",
-                hint="Check triggers.runs(trigger). The service retries a failed run for up to 36 s.",
+                hint="To see the state of the runs, call triggers.runs(trigger). The service retries a failed run for "
+                "up to 36 s.",
             )
         yield from pause(wait)
         wait = min(LONGEST_POLL_S, wait * 1.5)
@@ -304,7 +305,7 @@ def fire(
         )
     request = Request("POST", address, sent, content, config.timeouts.connect, config.timeouts.write, "/webhook/...")
     answer: Answer = yield request
-    if answer.status != 202:  # noqa: PLR2004 - the only status of an accepted post
+    if answer.status != 202:  # noqa: PLR2004 - the only status of an accepted webhook request
         raise failure(answer, config, request, Call("POST", "/webhook", nothing))
     return Accepted.model_validate_json(answer.content)
 
@@ -334,8 +335,8 @@ def _key_text(key: object) -> str:
         raise InvalidArgument(
             f"a trigger requires a usage key with its secret, got {type(key).__name__} without a secret",
             hint=(
-                "Pass the object that svc.usage_keys.create returned, or call triggers.create_for(svc, ...), "
-                "which creates a key."
+                "Pass the object that svc.usage_keys.create returned. To create a key together with the trigger, call "
+                "triggers.create_for(svc, action, name=name)."
             ),
         )
     return text.strip()
@@ -350,7 +351,7 @@ def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
     if not url:
         raise ConfigError(
             "the address of the triggers service is not set",
-            hint="Pass triggers_url=..., or set SVC_TRIGGERS_URL. With an emulator, pass emu.triggers_url.",
+            hint="Pass triggers_url=URL, or set SVC_TRIGGERS_URL. With an emulator, pass emu.triggers_url.",
         )
     secret = new_token() if token is None else Secret(token)
     text = secret.reveal()

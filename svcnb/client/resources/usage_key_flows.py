@@ -30,7 +30,7 @@ _NOTHING: Final[dict[str, Any]] = {
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Creates a usage key, and returns the key with its secret."""
     if not is_name(name):
-        raise InvalidArgument("the usage key name is empty", hint='Pass a name: svc.usage_keys.create("runner", ...).')
+        raise InvalidArgument("the usage key name is empty", hint='Pass a name: svc.usage_keys.create("runner").')
     body: dict[str, Any] = {"name": name, "description": description} | _NOTHING | with_numbers(permissions)
 
     def parse(answer: Any, _headers: Answer) -> UsageKey:
@@ -44,8 +44,8 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
             parse,
             body,
             in_doubt=(
-                f"Check whether svc.usage_keys.list() contains {name!r}. If it does, delete this key and create "
-                f"another key, because the secret did not arrive."
+                f"Check whether svc.usage_keys.list() contains {name!r}. If the list contains this key, delete the "
+                f"key and create another key, because the secret did not arrive."
             ),
         )
     )

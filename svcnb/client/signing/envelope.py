@@ -62,7 +62,7 @@ class SignedEnvelope:
             raise InvalidArgument(
                 f"{HEADER} requires a signature for {Flow.BILLING_AUTH.value}, but this signature is for "
                 f"{self.flow.value}",
-                hint=f"Sign another envelope: sign_flow(signer, {Flow.BILLING_AUTH.value!r}, ...).",
+                hint=f"Sign another envelope: sign_flow(signer, {Flow.BILLING_AUTH.value!r}, chain_id, issued_at).",
             )
         return {HEADER: encode_wallet_auth(self.typed_data, self.signature)}
 
@@ -88,7 +88,7 @@ def sign_flow(
     """Builds the envelope of a flow, signs the envelope with a wallet, and returns the signed envelope.
 
     Args:
-        signer: The wallet.
+        signer: Wallet that signs: a signer or an eth-account account.
         flow: Flow of the envelope, for example ``CreateWallet``.
         chain_id: Chain id of the node.
         issued_at: Time of the server in Unix seconds.

@@ -56,7 +56,9 @@ class ContractCalls:
         self._chain = chain
 
     async def write(self, function: str, *arguments: Any) -> Any:
-        """Sends a managed write and waits until a block contains the transaction.
+        """Sends a managed write: a transaction that a payer wallet sends for an account in API mode.
+
+        The method waits until a block contains the transaction.
 
         Args:
             function: Name of the contract's function.
@@ -78,7 +80,10 @@ class ContractCalls:
             raise failure_of(revert) from revert
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
-        """Sends several managed writes, which take effect together or not at all. Raises the same errors as `write`."""
+        """Sends several managed writes. On the built-in chain, either all of the writes take effect or none.
+
+        On an external chain, the writes take effect in sequence. Raises the same errors as `write`.
+        """
         from svcnb.emulator.chain.errors import ContractRevert
 
         for function, arguments in calls:

@@ -26,7 +26,7 @@ ACCEPTED: Final = {
     "378282246310005": "American Express",
     "6011111111111117": "Discover",
 }
-"""Accepted numbers with their brands. Card processors use the same numbers in their test modes."""
+"""Accepted numbers with their brands. Card processors use these numbers in their test modes."""
 
 DECLINED: Final = {
     "4000000000000002": Declined("card_declined", "the card was declined"),
@@ -44,7 +44,7 @@ def judge(number: str | None) -> Declined | None:
     """Checks a card number.
 
     Args:
-        number: Card number. The check ignores spaces and dashes. None means an accepted card.
+        number: Card number. The check ignores spaces and dashes. None means `DEFAULT_CARD`, which is accepted.
 
     Returns:
         The reason why the processor declines the card, or None if it accepts the card.
@@ -59,7 +59,7 @@ def judge(number: str | None) -> Declined | None:
     return Declined(
         "test_mode_card_required",
         (
-            "the card was declined: this processor moves no money and accepts only test cards; use "
+            "the card was declined, because this processor moves no money and accepts only test cards: use "
             f"{DEFAULT_CARD}, and never enter a real card number"
         ),
     )

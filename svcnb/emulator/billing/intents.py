@@ -35,8 +35,8 @@ Table(
     """,
 )
 
-# A processing payment gets the status "becomes" at the time "due_at". Both are null if only another call ends the
-# processing.
+# The columns "becomes" and "due_at" contain the next status of a processing payment and the time of the change. Both
+# are null if only another call ends the processing.
 Table(
     "processor_intents",
     """
@@ -104,7 +104,7 @@ class Intent(NamedTuple):
             method: The payment method, or None if the chosen method does not change.
             now: Current time, in Unix seconds.
             delay_s: Seconds of processing before the outcome.
-            problem: Code and clause of a failure, or None.
+            problem: Code of a failure, and its reason as one clause, or None.
         """
         later = outcome != "processing" and delay_s > 0
         return self._replace(
@@ -152,7 +152,7 @@ def add(connection: Connection, intent: Intent) -> None:
 def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
     """Returns a payment with its current status, or None if the id is unknown.
 
-    The function stores a status change that is due, so that an earlier clock setting does not undo the change.
+    The function stores a status change that is due, so that the change is permanent even if a user sets the clock back.
     """
     if not _ID.fullmatch(intent_id):
         return None

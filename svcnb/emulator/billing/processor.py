@@ -26,7 +26,10 @@ _OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 _METHODS: Final[tuple[Method, ...]] = get_args(Method)
 _LONGEST_EMAIL: Final = 320
 _REFUSED: Final = ("payment_failed", "the payment failed")
-_REVERTED: Final = ("transaction_reverted", "the payment failed: the transaction was reverted; no money was deducted")
+_REVERTED: Final = (
+    "transaction_reverted",
+    "the payment failed, because the transaction was reverted; no money was deducted",
+)
 
 
 class ProcessorRefusal(EndpointFailure):
@@ -162,7 +165,7 @@ class Processor:
             intent_id: Id of the payment.
             client_secret: Secret of the payment.
             method: ``card`` or ``crypto``.
-            card_number: Number of a test card (see `cards`). None means an accepted card.
+            card_number: Number of a test card (see `cards`). None means the default card, which is accepted.
 
         Returns:
             The payment. After a declined card, the status of the payment is ``failed``, and the payment contains the

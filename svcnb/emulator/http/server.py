@@ -22,7 +22,7 @@ class Server:
     """HTTP server for an application on a listening socket.
 
     Args:
-        app: The application.
+        app: ASGI application that handles the requests.
     """
 
     def __init__(self, app: Middleware) -> None:
@@ -46,7 +46,7 @@ class Server:
         """Runs the server until `stop`.
 
         Args:
-            listener: A bound socket.
+            listener: Listening socket.
             on_listening: Function to call when the server accepts requests.
         """
         self._server.on_listening = on_listening

@@ -126,7 +126,7 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
     elif not hmac.compare_digest(kept, shown):
         raise RootSecretUnusable(
             "the database was created with a different root secret, so its wallets would have different keys. Restore "
-            f"the file {FILE_NAME} or the original seed, or use a different state folder."
+            f"the file {FILE_NAME}, start with the original seed, or use a different state folder."
         )
 
 

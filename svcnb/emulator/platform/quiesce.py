@@ -25,7 +25,7 @@ class Quiesce:
         self._last = time.monotonic()
 
     def note(self) -> None:
-        """Records the time at which a request ended, even if the lock does not count the request."""
+        """Records that a request has ended now. Also call this method for a request that `enter` has not counted."""
         self._last = time.monotonic()
 
     def idle_s(self) -> float:
@@ -47,7 +47,7 @@ class Quiesce:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Runs its block when no other requests are in progress, but at the latest after `TIMEOUT_S`.
+        """Runs its block when no other requests are in progress, but at the latest after `TIMEOUT_S` seconds.
 
         The caller must not be a request that `enter` has counted.
         """

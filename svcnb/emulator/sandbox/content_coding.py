@@ -28,7 +28,9 @@ class BadCoding(ValueError):
 
 
 def is_decoded(coding: str) -> bool:
-    """Returns whether `decoded` removes a content coding. A body with another coding remains unchanged.
+    """Returns whether `decoded` removes a content coding.
+
+    `decoded` rejects ``br``, and does not change a body with another coding.
 
     Args:
         coding: Value of the ``Content-Encoding`` header.

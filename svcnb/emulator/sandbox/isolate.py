@@ -58,8 +58,8 @@ class Isolate(asyncio.Protocol):
 
         Args:
             timeout_s: Maximum duration of the start, in seconds.
-            aside: Whether the process must leave the cores free that the spawner reserves for work with a waiting
-                caller. This rule applies only during the warm-up.
+            aside: Whether the process must not use the cores that the spawner reserves for work with a waiting caller.
+                This rule applies only during the warm-up.
             reuse: Whether the process executes several runs. After a warm-up with ``aside``, such a process uses all
                 cores. The main thread of a process for one run moves to the reserved cores.
 
@@ -153,7 +153,7 @@ class Isolate(asyncio.Protocol):
         return max(0, most - self._idle_bytes)
 
     def _most_resident_bytes(self) -> int | None:
-        """Returns the peak resident memory in bytes. None after the exit, and 0 if the system does not report it."""
+        """Returns the peak resident memory in bytes, None after the exit, or 0 if the system does not report it."""
         if self._statm < 0:
             return 0
         try:
@@ -293,7 +293,10 @@ class Isolate(asyncio.Protocol):
 
 
 def processor_fractions(before: Mapping[Isolate, ProcessorUse | None], passed_s: float) -> tuple[float, float]:
-    """Returns two fractions of a period: isolates ran, and isolates ran or waited for a core. Both are 0 if unknown."""
+    """Returns the fraction of a period in which isolates ran, and the fraction in which they ran or waited for a core.
+
+    Both fractions are 0 if the system does not report processor times.
+    """
     used_s = waited_s = 0.0
     for isolate, then in before.items():
         if then is not None and (now := isolate.processor()) is not None:

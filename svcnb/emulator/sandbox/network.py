@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Policy = Literal["allow", "deny", "record", "replay"]
 POLICIES: tuple[Policy, ...] = ("allow", "deny", "record", "replay")
 
-# Modules to import in a thread, because the HTTP library imports them on the event loop at the first request.
+# Modules to import in a thread. Otherwise, the HTTP library imports them on the event loop at the first request.
 _LOADED_LATE = ("anyio._backends._asyncio", "httpcore._backends.anyio")
 # Hop-by-hop headers, and headers that the HTTP client sets itself.
 _NOT_FORWARDED = frozenset({"connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"})
@@ -106,7 +106,7 @@ class Network:
         Args:
             request: Request of the action.
             limits: Limits of the run.
-            account: Account of the run.
+            account: Billing wallet of the account that pays for the run, for limits that accounts share fairly.
 
         Raises:
             OperationRefused: The policy forbids the request, or the request failed. The action receives a TypeError.

@@ -143,7 +143,7 @@ def test_deleting_a_record_needs_a_confirmation_and_deletes_the_secret(svc, poor
     assert len(svc.chain_secured.pending()) == 1
     svc.chain_secured.delete_pending(record, confirm=True)
     assert list(svc.chain_secured.pending()) == []
-    with pytest.raises(InvalidArgument, match="no pending mint"):
+    with pytest.raises(InvalidArgument, match="no interrupted creation"):
         svc.chain_secured.resume(record, poor.owner)
 
 

@@ -58,7 +58,7 @@ export function viewOf(intent: Intent): View {
       return {
         state: "processing",
         heading: "Payment is processing",
-        message: "The processor is waiting for the confirmation.",
+        message: "The processor is waiting for the confirmation of the payment.",
         settled: false,
       };
     case "requires_payment_method":

@@ -26,7 +26,7 @@ _HEADINGS: Final = {
 }
 _MESSAGES: Final = {
     "requires_payment_method": "This payment has not been paid yet.",
-    "processing": "The processor is waiting for the confirmation.",
+    "processing": "The processor is waiting for the confirmation of the payment.",
     "succeeded": "The processor has collected the payment.",
     "failed": "The payment failed. No money was deducted.",
     "canceled": "The payment was canceled. No money was deducted.",
