@@ -37,8 +37,9 @@ class Finding(Model):
     """Finding about an account's permissions."""
 
     severity: Severity
-    """``danger``: the owner of this key, or the author of this action, can take assets of others. ``warning``: the
-    permission is broader than most accounts need. ``note``: the permission has no effect, or no longer has one."""
+    """``danger``: anyone who has the key, or the author of any permitted action, can take assets of the account.
+    ``warning``: the permission is broader than most accounts need, or ends soon. ``note``: the permission has no
+    effect at this time."""
 
     code: str
     """Code of the kind of finding."""
