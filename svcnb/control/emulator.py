@@ -233,10 +233,10 @@ class EmulatorControl(Checked):
     # --- money and wallets --------------------------------------------------------------------------------------
 
     def faucet(self, address: str, wei: int | None = None) -> int:
-        """Adds ETH to an address on the local chain.
+        """Adds ETH to an address on the built-in chain.
 
         Args:
-            address: The receiver.
+            address: Address that receives the ETH.
             wei: Amount in wei. None adds ten ETH.
 
         Returns:
