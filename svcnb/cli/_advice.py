@@ -82,7 +82,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"(?:svc|mine)\.usage_keys\.list\(\)", "`svcnb keys list`"),
     (r"(?:svc|mine)\.(groups|wallets|actions)\.list\(\)", r"`svcnb \1 list`"),
     (r"(?:svc|mine)\.groups\.contents\(([^)]{0,200})\)", lambda found: f"`svcnb groups show {found[1].upper()}`"),
-    (r": svc\.groups\.update\(\d{1,20}, (?:actions|wallets)=\[\.\.\.\]\)", ""),
+    (r": svc\.groups\.update\(\d{1,20}, (?:actions=actions|wallets=wallets)\)", ""),
     (r"svc\.groups\.(add|remove)_(action|wallet)\b", r"`svcnb groups \1-\2`"),
     (r"Pass the UsageKey that mine\.usage_keys\.create\(\) returned", "Pass the usage key"),
     (r"(?:svc|mine)\.actions\.register\(action, name=name\)", "`svcnb actions register FILE --name NAME`"),

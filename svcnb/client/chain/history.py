@@ -49,7 +49,7 @@ class AuditEntry(Model):
 
 
 class Permission(Model):
-    """One fact about the account or one of its groups, keys or wallets at the end of a block."""
+    """One fact about an account, or about one of its groups, keys or wallets, at the end of a block."""
 
     subject: str
     """Object that the fact describes: the account, a wallet, a group or a usage key."""
