@@ -199,7 +199,7 @@ _HOME: Final = {
     "recover": _SIGNING,
     "verify": _SIGNING,
 }
-"""Module of each public name. Public names that are missing here are errors in `svcnb.client.errors`."""
+"""Module of each public name. All other public names are error classes in `svcnb.client.errors`."""
 
 _SUBPACKAGES: Final = {
     "charts": "lab",

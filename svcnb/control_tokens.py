@@ -1,8 +1,9 @@
 """Store of control tokens, in which a user's programs find the tokens of the user's running emulators.
 
-Each emulator creates a control token when it starts. The emulator saves the token in a file that only its user can
-read, and deletes the file when it stops. A client, panel or command that has the emulator's address reads the token
-from that file. The emulator does not save a token that the user chose. The user must pass such a token explicitly.
+Each emulator creates a control token when it starts. The emulator saves the token in a file that only the user of the
+emulator can read, and deletes the file when it stops. A client, panel or command that has the emulator's address reads
+the token from that file. The emulator does not save a token that the user chose. The user must pass such a token
+explicitly.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ App = Callable[..., Awaitable[None]]
 
 NO_JSPI: Final = (
     "this browser does not support JavaScript Promise Integration, so a cell cannot wait for a response. "
-    "Use a current version of Chrome or Edge, or use svcnb.AsyncClient with await"
+    "Use a current version of Chrome or Edge, or use svcnb.AsyncClient with await."
 )
 
 _apps: dict[str, App] = {}

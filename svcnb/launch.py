@@ -46,7 +46,7 @@ class EmulatorNotStarted(EmulatorError):
         log: Last lines that the process wrote to standard error.
     """
 
-    default_hint = "Read the lines above, which contain the cause."
+    default_hint = "Find the cause in the emulator's output above."
 
     def __init__(self, message: str, *, hint: str | None = None, log: str = "") -> None:
         super().__init__(f"{message}\n{log}" if log else message, hint=hint)
@@ -306,7 +306,8 @@ class _Process:
         if not self._told.wait(timeout_s):
             raise EmulatorNotStarted(
                 f"the emulator was not ready within {timeout_s:g} s",
-                hint=f"Increase the time limit with start_timeout={2 * timeout_s:g}, or read the lines above.",
+                hint=f"Increase the time limit with start_timeout={2 * timeout_s:g}, or find the cause in the "
+                "emulator's output above.",
                 log=self._tail(),
             )
         if self._ready is None:

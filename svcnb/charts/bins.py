@@ -70,8 +70,8 @@ def cover(times: Array, zone: str, *, least: int = SECOND) -> Bins:
     """Returns at most `MAX_BINS` spans that contain all times.
 
     Args:
-        times: Microseconds since 1970 by the zone's clock; at least one.
-        zone: The time zone.
+        times: Microseconds since 1970 by the zone's clock. The array must not be empty.
+        zone: Name of the time zone.
         least: Minimum length of a span, in microseconds.
     """
     first, last = int(times.min()), int(times.max())

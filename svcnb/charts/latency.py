@@ -102,7 +102,7 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
         values: Values from 0 to below a billion. The function compares the values with a precision of a billionth of
             the largest value.
         count: Number of groups.
-        wanted: Requested percentiles.
+        wanted: Requested percentiles, from 0 to 100.
 
     Returns:
         An array with one row for each group and one column for each percentile, and the size of each group. The row of
@@ -112,7 +112,7 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
     keys = np.sort((groups.astype(np.int64) << 32) | np.round(values * scale).astype(np.int64))
     sizes = np.bincount(groups, minlength=count)
     begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    # The smallest value that this percentage does not exceed.
+    # The smallest value that this percentage of the values does not exceed.
     ranks = np.maximum(np.ceil(sizes[:, None] * np.asarray(wanted) / 100).astype(np.int64) - 1, 0)
     at = np.minimum(begins[:, None] + ranks, len(keys) - 1)
     found = np.where(sizes[:, None] > 0, (keys[at] & 0xFFFFFFFF) / scale, np.nan)

@@ -1,4 +1,4 @@
-"""Chart of the links between a key, groups, an action and a wallet, with missing links.
+"""Chart of the groups that permit a key, an action and a wallet, with missing permissions.
 
 `svcnb.client.explanation_graph` places the boxes and lines, and explains why there are two renderers.
 """
@@ -18,7 +18,7 @@ from svcnb.client.explanation_graph import Box, Line, layout
 from svcnb.client.models.explanation import Explanation
 
 MAX_GROUPS: Final = 12
-"""Maximum number of groups in one drawing. Groups with the most existing links come first."""
+"""Maximum number of groups in one drawing. Groups with the most existing permissions come first."""
 
 _WIDTH: Final = 700
 _STEP: Final = 54
@@ -30,7 +30,10 @@ _COLUMNS: Final = (_BOX / 2, _WIDTH / 2, _WIDTH - _BOX / 2)
 
 @checked
 def permission_graph(explanation: Explanation) -> Layers:
-    """Returns a chart of an explanation. Solid lines are existing links. Dashed lines with a cross are missing links.
+    """Returns a chart of an explanation.
+
+    A line connects a key, an action or a wallet with a group. Solid lines are existing permissions. Dashed lines with a
+    cross are missing permissions.
 
     Args:
         explanation: Result of ``svc.explain(key, action, wallet)`` or ``error.explain()``.

@@ -79,8 +79,8 @@ def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
     """Returns Wilson's (1927) 95 % confidence intervals of shares.
 
     Args:
-        wells: Numbers of successes.
-        sizes: Numbers of runs.
+        wells: Number of successful runs in each group.
+        sizes: Number of runs in each group.
 
     Returns:
         Lower and upper limits, from 0 to 1. The limits of a group without runs are NaN.

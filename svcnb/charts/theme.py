@@ -1,9 +1,9 @@
 """Theme of the charts: one design with a light and a dark variant.
 
-The colours come from Okabe and Ito (2008), which people with any kind of colour blindness can distinguish. The theme
-uses a lighter blue and a darker purple. Each colour therefore has a contrast of at least 3 to 1 (WCAG 2.2, 1.4.11) on
-white and on JupyterLab's dark grey. Marks look the same in both variants. No chart relies on colour alone: shapes,
-dashes, fills or words show the same information.
+The colours are those of Okabe and Ito (2008), because people with any kind of colour blindness can distinguish these
+colours. The theme uses a lighter blue and a darker purple. Each colour therefore has a contrast of at least 3 to 1
+(WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey. Marks look the same in both variants. No chart relies on
+colour alone: shapes, dashes, fills or words show the same information.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ FONT: Final = f"Liberation Sans, Arial, Helvetica, {_FIT}, sans-serif"
 FONT_FACE: Final = f'@font-face{{font-family:{_FIT};src:local("DejaVu Sans");size-adjust:88%}}'
 """Fallback font, DejaVu Sans, for machines without the fonts in `FONT`.
 
-The drawing condenses this font, which is an eighth wider. Otherwise, labels would overlap and extend beyond the edge of
-the drawing."""
+The drawing condenses this font, which is an eighth wider than the fonts in `FONT`. Otherwise, labels would overlap and
+extend beyond the edge of the drawing."""
 
 WIDTH: Final = 640
 """Width of the plot, in pixels, without titles and labels."""

@@ -30,8 +30,8 @@ _ADVICE: Final = {
         f"{_KEY}. To create an account, run `svcnb account create NAME --save FILE`. A deleted key is no longer valid."
     ),
     "OutOfCredit": "Add credit with `svcnb billing top-up 500`. To see the balance, run `svcnb billing balance`.",
-    "Forbidden": "A usage key can lack the permission, or have expired: run `svcnb keys list --json`. In ChainSecured "
-    "mode, only the owner can change the account: see `svcnb chain-secured --help`.",
+    "Forbidden": "The usage key does not have the permission, or has expired. To check the key, run `svcnb keys list "
+    "--json`. In ChainSecured mode, only the owner can change the account: see `svcnb chain-secured --help`.",
     "NotFound": "Check the id. To see the existing objects, run `svcnb groups list`, `svcnb keys list`, `svcnb "
     "wallets list` or `svcnb actions list`.",
     "ActionError": "Correct the source. The CID then changes, so permit the new action in a group.",
@@ -82,7 +82,9 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"(?:svc|mine)\.usage_keys\.list\(\)", "`svcnb keys list`"),
     (r"(?:svc|mine)\.(groups|wallets|actions)\.list\(\)", r"`svcnb \1 list`"),
     (r"(?:svc|mine)\.groups\.contents\(([^)]{0,200})\)", lambda found: f"`svcnb groups show {found[1].upper()}`"),
-    (r"svc\.groups\.add_(action|wallet)\b", r"`svcnb groups add-\1`"),
+    (r": svc\.groups\.update\(\d{1,20}, (?:actions|wallets)=\[\.\.\.\]\)", ""),
+    (r"svc\.groups\.(add|remove)_(action|wallet)\b", r"`svcnb groups \1-\2`"),
+    (r"Pass the UsageKey that mine\.usage_keys\.create\(\) returned", "Pass the usage key"),
     (r"(?:svc|mine)\.actions\.register\(action, name=\.\.\.\)", "`svcnb actions register FILE --name NAME`"),
     (
         r"Pass the action or its source: svcnb\.Action\(source\)\.cid is version 0\.",
@@ -96,7 +98,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"triggers\.runs\(trigger\)", "`svcnb triggers runs TRIGGER`"),
     (r"Pass triggers_url=\.\.\., or set SVC_TRIGGERS_URL\..*", "Pass --triggers-url URL, or set SVC_TRIGGERS_URL."),
     (r'Add "cron" to config, .*', "Pass the times, for example --cron '0 9 * * *'."),
-    (r"Add (chain, .{0,200}) to config\.", r"Add \1 to the JSON object of --config."),
+    (r"Add the fields (chain, .{0,200}) to config\.", r"Add the fields \1 to the JSON object of --config."),
     (r"emu\.faucet\(address\)", "`svcnb emulator faucet ADDRESS`"),
     (r", or use `with svcnb\.Emulator\(\).*", "."),
     (r", or with svcnb\.Emulator\(\)", ""),
@@ -169,7 +171,9 @@ def in_commands(hint: str) -> str:
 
 
 def repair_commands(code: str) -> str:
-    """Returns the Python code of a repair as commands, one per line. Code without a command stays unchanged.
+    """Converts the Python code that fixes a missing permission to commands, one per line.
+
+    Lines for which no command exists stay unchanged.
 
     A name in upper case, such as ``GROUP``, is the value that the previous command prints.
     """

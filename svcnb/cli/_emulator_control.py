@@ -31,7 +31,7 @@ _url_option = click.option(
 
 
 def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds ``--url`` and ``--profile`` to a command, and passes a handle of the chosen emulator."""
+    """Decorator that adds ``--url`` and ``--profile`` to a command, and passes an `EmulatorControl` to the command."""
 
     @_url_option
     @profile_option
@@ -96,7 +96,7 @@ def _pid(address: str) -> int | None:
 @profile_option
 @output_options
 def status(url: str | None, every: bool, as_json: bool) -> None:
-    """List the running emulators, with their times, engines, and numbers of faults and snapshots."""
+    """List the running emulators, with the time, the engine, and the numbers of faults and snapshots of each."""
     shown = None if every else _chosen(url)
     addresses = [each.base_url for each in control_tokens.running()] if shown is None else [shown]
     rows = []
@@ -143,15 +143,17 @@ def stop(url: str | None) -> None:
 @click.option("--advance", metavar="SPAN", help="Move the clock forward by this duration, for example 90s, 10m or 2d.")
 @click.option("--freeze", "freeze", is_flag=True, help="Stop the clock now.")
 @click.option(
-    "--at", metavar="TIME", help="Stop the clock at this time: Unix seconds or ISO 8601. Default time zone: UTC."
+    "--at",
+    metavar="TIME",
+    help="Set the clock to this time (Unix seconds or ISO 8601), and stop the clock. Default time zone: UTC.",
 )
-@click.option("--real", is_flag=True, help="Set the clock to the time of the machine again.")
+@click.option("--real", is_flag=True, help="Use the clock of the machine again.")
 @output_options
 @_with_emulator
 def clock(
     control: EmulatorControl, *, advance: str | None, freeze: bool, at: str | None, real: bool, as_json: bool
 ) -> None:
-    """Print the emulator's time in Unix seconds. If you pass an option, the command first changes the time."""
+    """Print the emulator's time in Unix seconds. If you pass an option, the command first changes the clock."""
     if sum((advance is not None, freeze, at is not None, real)) > 1:
         raise click.UsageError("--advance, --freeze, --at and --real are mutually exclusive: pass only one of them")
     try:
@@ -172,8 +174,14 @@ def clock(
 @click.command("fault", epilog=examples("svcnb emulator fault chain --times 3", "svcnb emulator fault --clear"))
 @click.argument("part", type=click.Choice(get_args(Part)), required=False)
 @click.option("--times", type=click.IntRange(1), default=1, show_default=True, help="Number of affected calls.")
-@click.option("--until-cleared", is_flag=True, help="Fail every call until you run this command with --clear.")
-@click.option("--status", "code", type=int, help="HTTP status of the response. The default depends on PART.")
+@click.option("--until-cleared", is_flag=True, help="Affect every call until you run this command with --clear.")
+@click.option(
+    "--status",
+    "code",
+    type=int,
+    help="HTTP status of the response. Default: 429 for cpu, and 503 for the other parts. With --delay, the default is "
+    "the normal response after the delay.",
+)
 @click.option("--delay", metavar="SPAN", help="Delay of each call, for example 2s.")
 @click.option("--clear", is_flag=True, help="Remove all faults.")
 @output_options

@@ -48,7 +48,7 @@ def explain(error: BaseException) -> Explanation | None:
     """Returns the explanation of an expected failure.
 
     Args:
-        error: The exception.
+        error: Exception that a command raised.
 
     Returns:
         The explanation, or None for an unexpected exception, whose traceback the command shows.
@@ -122,7 +122,8 @@ _REGULAR_FILE_HINT = (
 )
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Error numbers of a write that exceeds the free disk space or the quota. Such an error does not name the file."""
+"""Error numbers of a write that exceeds the free disk space, the quota or the maximum file size. Such an error does not
+name the file."""
 
 _EXTRAS = ("emulator", "chain", "lab", "lint", "reports")
 """Extras that a hint can suggest, smallest first."""

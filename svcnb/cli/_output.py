@@ -26,7 +26,7 @@ _IDENTIFIERS: Final = (
 
 
 def output_options(command: F) -> F:
-    """Adds ``--output``, its short form ``--json``, and ``--quiet``.
+    """Decorator that adds ``--output``, ``--json`` (short for ``--output json``) and ``--quiet``.
 
     The command receives the argument ``as_json``, which is True if the command must pass complete records to `show`.
     """

@@ -7,7 +7,7 @@ from svcnb.exit_codes import ExitCode
 # Maps the name of each command to its help line. The line is also the first line of the command's own help, which a
 # test checks.
 COMMANDS: dict[str, str] = {
-    "account": "Create, show, convert and transfer accounts.",
+    "account": "Create, check, convert, transfer and audit accounts.",
     "actions": "List, register and delete actions.",
     "apply": "Change the account to match its description file.",
     "billing": "Show the credit, and add credit.",
@@ -19,7 +19,7 @@ COMMANDS: dict[str, str] = {
     "explain": "Explain why a key can or cannot run an action.",
     "fetch": "Download the non-Python dependencies for offline use.",
     "groups": "Manage groups, which define the actions and wallets that keys can use.",
-    "history": "Show past runs on this machine, and their cost.",
+    "history": "Show the past runs that this machine recorded, and their cost.",
     "keys": "Manage usage keys: restricted API keys.",
     "lab": "Open the lessons in JupyterLab, with a running emulator.",
     "lite": "Build the lessons and the emulator as a static site for the browser.",

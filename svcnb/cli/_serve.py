@@ -1,4 +1,4 @@
-"""Implementation of ``svcnb emulator`` without click, whose import would delay a supervised start."""
+"""Implementation of ``svcnb emulator`` without click, because the import of click would delay the start."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
 def serve_supervised() -> ExitCode:
     """Runs the emulator with settings from one line of JSON on standard input, until standard input ends.
 
-    The field `LISTENER` can also contain the file descriptor of an inherited listening socket.
+    The field `LISTENER` of the JSON object can contain the file descriptor of an inherited listening socket.
     """
     with _stoppable():
         given = json.loads(sys.stdin.readline() or "{}")
@@ -109,7 +109,7 @@ def _listen(host: str, port: int) -> socket.socket:
 def _print_ready(ready: dict[str, object], *, hidden: bool) -> None:
     gc.freeze()  # later garbage collections then skip all existing objects
     # The output contains the token only for programs that have no other source for the token, because terminals and
-    # container logs store output. The user has the token that they chose. Programs of the same user read a generated
+    # container logs store output. A user who chose the token already has it. Programs of the same user read a generated
     # token from its file.
     if hidden or (sys.stdout.isatty() and control_tokens.find(str(ready["base_url"])) is not None):
         ready = {name: value for name, value in ready.items() if name != "control_token"}

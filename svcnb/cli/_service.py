@@ -49,7 +49,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds the option ``--profile``. The option sets an environment variable of this process."""
+    """Decorator that adds the option ``--profile``. The option sets SVC_PROFILE while the command runs."""
 
     @click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
     @wraps(function)
@@ -180,7 +180,8 @@ def read_source(file: Path) -> str:
         ) from None
     if not text:
         raise click.BadParameter(
-            f"{file} is empty. Write, for example: async function main({{ n }}) {{ return n + 1; }}", param_hint="FILE"
+            f"{file} is empty: write an action, for example: async function main({{ n }}) {{ return n + 1; }}",
+            param_hint="FILE",
         )
     return text
 
@@ -252,7 +253,7 @@ def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any
 
     Args:
         name: Name of the key in the output.
-        secret: The key.
+        secret: Text of the new key.
         as_json: Whether to print one JSON document.
         beside: Other values to print with the key.
         into: File to write the key to, instead of standard output.

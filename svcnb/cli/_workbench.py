@@ -18,7 +18,7 @@ The Workbench appears below the cell. The next steps require no Python. Start wi
 press **Create**, and store the key. Then press **Add credit**. On this local service, you do not pay real money.
 Next, open **Actions** and follow *Steps to a first signature*.
 
-If you reload this page or start again, run the cell again."""
+After you reload this page or restart JupyterLab, run the cell again."""
 
 _CELL: Final = """\
 import svcnb

@@ -1,4 +1,4 @@
-"""Command ``svcnb account``, which creates, shows, converts and transfers accounts."""
+"""Command ``svcnb account``, which creates, checks, converts, transfers and audits accounts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group("account", cls=CommandGroup)
 def command() -> None:
-    """Create, show, convert and transfer accounts."""
+    """Create, check, convert, transfer and audit accounts."""
 
 
 def _wallet_options(*, required: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -112,7 +112,7 @@ def create(
 @click.pass_context
 @with_service
 def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
-    """Check whether the key belongs to an account. The exit code is 1 if it does not."""
+    """Check whether the key belongs to an account. The exit code is 1 if the key belongs to none."""
     found = service.accounts.exists()
     show({"exists": found} if as_json else ("yes" if found else "no"), as_json=as_json)
     if not found:
@@ -154,7 +154,7 @@ def transfer(service: Client, to: str, owner: Signer, yes: bool, as_json: bool) 
 @output_options
 @with_service
 def audit(service: Client, api_key_hash: str, as_json: bool) -> None:
-    """List all changes of the account whose master hash is HASH, oldest first.
+    """List all changes of an account, oldest first. HASH is the hash of the account key (api_key_hash).
 
     The chain is public, so the command needs no key and no wallet.
     """

@@ -36,8 +36,8 @@ def balance(service: Client, as_json: bool) -> None:
 def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_json: bool) -> None:
     """Buy CENTS of credit, at least 500.
 
-    On an emulator, the command pays immediately with test money. On a live service, a person must pay. `svcnb billing
-    confirm` then credits the payment.
+    On an emulator, the command pays immediately with test money. On a live service, a person must pay. After the
+    payment, `svcnb billing confirm` adds the amount to the credit.
     """
     payment = service.billing.top_up(cents, method=method)
     shown = {"status": payment.status, "amount_cents": payment.amount_cents, "payment": payment.payment_intent_id}
@@ -51,6 +51,6 @@ def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_js
 @output_options
 @with_service
 def confirm(service: Client, payment: str, as_json: bool) -> None:
-    """Credit a PAYMENT (pi_...) that the processor has collected, and print the credit."""
+    """Add a collected payment to the credit, and print the new credit. PAYMENT is its id (pi_...)."""
     found = service.billing.confirm(payment)
     show({"balance_display": found.balance_display} if as_json else found.balance_display, as_json=as_json)

@@ -31,7 +31,7 @@ def command() -> None:
 @with_wallet
 @with_service
 def create(service: Client, owner: Signer, name: str, description: str, as_json: bool) -> None:
-    """Create an account with the name NAME that the wallet owns."""
+    """Create an account that the wallet owns, with the name NAME."""
     mine = service.chain_secured.create(owner, name, description=description)
     show({"api_key_hash": mine.api_key_hash, "owner": owner.address}, as_json=as_json)
 
@@ -63,7 +63,10 @@ def mint_wallet(service: Client, owner: Signer, name: str, description: str, as_
 @click.argument("name")
 @click.option("--description", default="", help="Description of the usage key.")
 @click.option(
-    "--execute-in-group", "execute", multiple=True, help="Group in which the key can run actions. Use 0 for all groups."
+    "--execute-in-group",
+    "execute",
+    multiple=True,
+    help="Number of a group in which the key can run actions, or 0 for all groups; repeatable.",
 )
 @save_option
 @output_options
@@ -104,7 +107,10 @@ def pending(service: Client, as_json: bool) -> None:
 @with_wallet
 @with_service
 def resume(service: Client, owner: Signer, mint: str, save: Path | None, as_json: bool) -> None:
-    """Finish an interrupted creation. The command does not repeat completed steps."""
+    """Finish the interrupted creation of a wallet or usage key, without repeating completed steps.
+
+    `svcnb chain-secured pending` shows the ID.
+    """
     from svcnb.client.models.usage_keys import UsageKey
 
     with new_key_file(save) as into:

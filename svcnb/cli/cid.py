@@ -15,7 +15,7 @@ from svcnb.cli._service import read_input
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option(
-    "--expect", metavar="CID", help="Exit with code 2 if the file does not have this CID, which can have any version."
+    "--expect", metavar="CID", help="Exit with code 2 if this CID, of version 0 or 1, does not identify the file."
 )
 @output_options
 def command(file: Path, expect: str | None, as_json: bool) -> None:

@@ -18,7 +18,7 @@ def command(shell: str) -> None:
     r"""Print the completion script for a shell.
 
     After the shell loads the script, the Tab key completes commands, options and choices. To load the script in
-    every new shell, run once:
+    every new shell, run the command for your shell once:
 
     \b
       bash  svcnb completion bash >> ~/.bashrc

@@ -146,7 +146,7 @@ def _tolerated(base_url: str) -> Iterator[Finding]:
     from svcnb.control import EmulatorControl
 
     try:
-        found = EmulatorControl(base_url).state()["forgiven"]
+        found = EmulatorControl(base_url).state()["tolerated_requests"]
     except (SvcnbError, KeyError):
         return
     if not found:

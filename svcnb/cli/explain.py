@@ -33,8 +33,9 @@ def command(
 ) -> None:
     """Explain why a key can or cannot run an action.
 
-    ACTION is a CID or a source file. The output shows what is missing, and the commands that fix it. With --json, it
-    contains Python code instead. The command is free. The exit code is 1 if the service rejects such a run.
+    ACTION is a CID or a source file. The output shows what is missing, and the commands that fix it. With --json, the
+    output contains Python code instead of commands. The command is free. The exit code is 1 if the service would
+    reject the run.
     """
     explanation = service.explain(key_hash, cid_or_file(action), wallet)
     repairs = [each.model_copy(update={"code": repair_commands(each.code)}) for each in explanation.repairs]

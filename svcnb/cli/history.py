@@ -1,4 +1,4 @@
-"""Command ``svcnb history``, which shows past runs and their cost."""
+"""Command ``svcnb history``, which shows past runs and their cost, from a local record."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def _span(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str
 
 @click.group("history", cls=CommandGroup)
 def command() -> None:
-    """Show past runs on this machine, and their cost.
+    """Show the past runs that this machine recorded, and their cost.
 
-    The record is a local file without secrets. Set SVC_HISTORY to use another file, or set it to `off` to disable the
+    The record is a local file without secrets. Set SVC_HISTORY to the path of another file, or to `off` to disable the
     record.
     """
 
@@ -82,7 +82,7 @@ def spend(by: By, since: str | None, as_json: bool) -> None:
 @command.command("clear")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def clear(*, yes: bool) -> None:
-    """Delete all past runs permanently."""
+    """Delete all past runs from the record permanently."""
     from svcnb.toolkit.history import History
 
     history = History()

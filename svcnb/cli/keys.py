@@ -76,7 +76,10 @@ def create(
     save: Path | None,
     as_json: bool,
 ) -> None:
-    """Create a usage key with the name NAME, and print the key only once. The command costs one cent."""
+    """Create a usage key with the name NAME, and print the key.
+
+    The command costs one cent, and shows the key only once.
+    """
     with new_key_file(save) as into:
         key = service.usage_keys.create(
             name,
@@ -143,8 +146,8 @@ def update(
 ) -> None:
     """Change a usage key, by its hash. Omitted settings stay unchanged. The command costs one cent.
 
-    A list in the options replaces the old list. The validity period starts again as for a new key, unless only the name
-    or the description changes.
+    The groups in an option replace all previous groups of this permission. The validity period starts again as for a
+    new key, unless only the name or the description changes.
     """
     rights: dict[str, Any] = {
         "execute_in_groups": list(execute) or None,

@@ -46,7 +46,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     JupyterLab and the emulator.
 
     Notebooks find the emulator in SVC_BASE_URL, so `svcnb.Client()` needs no argument. Each lesson also starts its own
-    emulator with fixed keys and a fixed time, so that the outputs of cells match the saved ones.
+    emulator with fixed keys and a fixed time, so that the outputs of cells match the saved outputs.
 
     In a workshop (SVC_WORKSHOP_URL is set), notebooks use the emulators that the workshop server runs for this learner.
     If the server runs no emulators, lessons start their own. The copy of the lessons contains no solutions. Lessons
@@ -166,7 +166,10 @@ def _jupyter_command(port: int, folder: Path, first: str, *, browser: bool) -> l
 
 
 def _quiet(own: Path) -> dict[str, str]:
-    """Disables JupyterLab's dialog about news. The rest of the user's configuration stays unchanged."""
+    """Returns environment variables that disable JupyterLab's dialog about news.
+
+    The rest of the user's configuration stays unchanged.
+    """
     page = own / "labconfig" / "page_config.json"
     page.parent.mkdir(parents=True)
     page.write_text(json.dumps({"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}))

@@ -21,7 +21,7 @@ def command() -> None:
 @click.option(
     "--distribution",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of the Pyodide distribution, from which the command copies pandas. Without this folder, the site "
+    help="Folder of the Pyodide distribution, from which the command copies pandas. Without this option, the site "
     "has no pandas.",
 )
 def build(folder: Path, distribution: Path | None) -> None:

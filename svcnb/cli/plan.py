@@ -32,7 +32,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--triggers-token-file",
             "token_file",
             type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
-            help="File that contains a token of the triggers service. Required if the description contains triggers.",
+            help="File that contains an approved token of the triggers service. Required if FILE contains triggers.",
         ),
         click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)),
     ):

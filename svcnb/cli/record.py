@@ -29,10 +29,10 @@ def command(service: Client, live: bool, folder: Path) -> None:
     """Record the responses of a live service, without secrets.
 
     svcnb contains recorded requests and responses, called conversations. The command sends these requests to the
-    service, and writes the new responses to a folder. With a key, it creates a group, a wallet, an action and two usage
-    keys, and runs small actions. It then deletes these objects, except the wallet and the wallets that the service
-    registers for usage keys. This costs about 40 cents. Without a key, it records only the conversations that need no
-    key.
+    service, and writes the new responses to a folder. With a key, the command creates a group, a wallet, an action and
+    two usage keys, and runs small actions. The command then deletes these objects, except the wallet and the wallets
+    that the service registers for usage keys. The recording costs about 40 cents. Without a key, the command
+    records only the conversations that need no key.
     """
     if not live:
         raise click.UsageError(

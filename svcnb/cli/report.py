@@ -83,7 +83,8 @@ _NEW = "new"
 @click.option(
     "--keep",
     type=click.IntRange(1),
-    help="Number of reports with this NAME to keep in --out, including the new report. The command deletes older ones.",
+    help="Number of reports with this NAME to keep in --out, including the new report. The command deletes older "
+    "reports with this NAME.",
 )
 @click.pass_context
 def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **options: Any) -> None:
@@ -92,9 +93,10 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
     NAME is a report or a notebook, for example mine.ipynb. `svcnb report new FILE` creates a notebook that you can
     edit.
 
-    The exit code is 0 if the report finds no problem, 7 if it finds one, and 1 if a cell failed. In all these cases,
-    the command saves the report. Code 2 means that a setting or parameter is missing or invalid. Code 8 means that
-    another process is creating the same report.
+    The exit code is 0 if the report finds no problem, and 7 if the report finds a problem. Code 1 means that a cell
+    failed, or that the webhook of --notify did not accept the result. In all these cases, the command saves the
+    report. Code 2 means that a setting or parameter is missing or invalid. Code 8 means that another process is
+    creating the same report.
     """
     if name == _NEW:
         _create(file_of_new)
@@ -116,8 +118,8 @@ class _Job:
     """Creation of one report, with its notifications and exit code.
 
     Args:
-        name: The report.
-        options: The options of the command.
+        name: Name of the report, or path of a notebook.
+        options: Options of the command, by name.
     """
 
     def __init__(self, name: str, options: dict[str, Any]) -> None:

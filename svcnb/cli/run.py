@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--params", default="null", help="Parameters of main, as JSON. @FILE reads the parameters from a file.")
-@click.option("--action", "name", help="Action of the plan; required if the plan has more than one.")
+@click.option("--action", "name", help="Name of an action of the plan; required if the plan contains several actions.")
 @click.option(
     "--until-effective",
     type=click.FloatRange(0),

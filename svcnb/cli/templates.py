@@ -52,7 +52,10 @@ def check(ctx: click.Context, registry: Path, as_json: bool) -> None:
 )
 @click.option("--protocol-version", default=1, show_default=True, help="Version of the constant's format.")
 def release(registry: Path, name: str, file: Path, version: str, constant_name: str, protocol_version: int) -> None:
-    """Release a version of a template permanently, and print its CID. FILE must be in the folder of REGISTRY."""
+    """Release a version of a template permanently, and print the template's CID.
+
+    FILE is the source of the template, and must be in the folder of REGISTRY.
+    """
     from svcnb.toolkit.templates import Templates
 
     template = Templates(registry).release(

@@ -133,7 +133,7 @@ def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
     "--kind", type=click.Choice(_KINDS), default="webhook", show_default=True, help="Kind of event that starts a run."
 )
 @click.option(
-    "--cron", help="Times of a schedule, as a cron expression in UTC: five fields, or six with seconds first."
+    "--cron", help="Cron expression of a schedule, in UTC: five fields, or six fields if the first contains seconds."
 )
 @click.option("--config", help="Settings for this kind of trigger, as JSON; an alternative to --cron.")
 @click.option("--params", default="{}", help="Default parameters of every run, as JSON.")
@@ -155,7 +155,7 @@ def create(
 ) -> None:
     """Create a trigger that runs the action in FILE, with its own group and its own execute-only key.
 
-    The command costs two cents. The command needs the account key.
+    The command needs the account key, and costs two cents.
     """
     if cron is not None and kind != "schedule":
         raise click.UsageError(f"--cron needs --kind schedule, but the kind is {kind}. Pass --kind schedule.")
@@ -216,10 +216,16 @@ def runs(triggers: TriggersClient, trigger: str, limit: int, as_json: bool) -> N
 
 @command.command("cron", epilog=examples("svcnb triggers cron '0 9 * * 1-5' --count 3"))
 @click.argument("cron")
-@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="Number of times to show.")
+@click.option(
+    "--count",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Number of scheduled times to show.",
+)
 @output_options
 def cron_(cron: str, count: int, as_json: bool) -> None:
-    """Show the next times at which the schedule CRON fires. The command sends no request."""
+    """Show the next times at which the schedule CRON starts a run. The command sends no request."""
     from svcnb.client.triggers import TriggersClient
 
     preview = TriggersClient.cron(cron, count=count)
@@ -231,7 +237,7 @@ def cron_(cron: str, count: int, as_json: bool) -> None:
 @click.argument("signature")
 @output_options
 def event(signature: str, as_json: bool) -> None:
-    """Explain the event SIGNATURE: its topic, its arguments and its limits. The command sends no request."""
+    """Show the topic, the arguments and the warnings of an event SIGNATURE. The command sends no request."""
     from svcnb.client.triggers import TriggersClient
 
     show(TriggersClient.event(signature), as_json=as_json)

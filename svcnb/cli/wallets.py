@@ -19,7 +19,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--group", help="List only the wallets in this group.")
+@click.option("--group", help="Number of a group, to list only its wallets. Default: all wallets.")
 @output_options
 @with_service
 def list_(service: Client, group: str | None, as_json: bool) -> None:

@@ -70,7 +70,7 @@ def _folder(wrapped: Any) -> Any:
     type=click.FloatRange(min=0, min_open=True),
     default=LEARNER_IDLE_STOP_S / 60,
     show_default=True,
-    help="Minutes without a request after which a learner's emulator stops. The next request starts the emulator "
+    help="Number of minutes without requests until a learner's emulator stops. The next request starts the emulator "
     "again.",
 )
 @_folder
@@ -87,8 +87,8 @@ def start(
     """Run the workshop server until Ctrl-C.
 
     LEARNERS are display names, e-mail addresses, or files that end in .csv or .txt. Each line of a file contains one
-    learner, with a name, an address, or both. A line with only the separator adds a learner without a name. Quote names
-    with spaces.
+    learner, with a name, an e-mail address, or both. A line that contains only a comma, a semicolon or a tab adds a
+    learner without a name. On the command line, put names with spaces in quotation marks.
 
     With the host 127.0.0.1, this machine runs the emulators of all learners, and starts each emulator on demand. With
     another --host, learners run the emulators on their own machines, and this server collects their progress.
@@ -209,7 +209,7 @@ def reset(learner: str, folder: Path) -> None:
 @click.argument("label")
 @_folder
 def save(learner: str, label: str, folder: Path) -> None:
-    """Save a learner's emulators with all accounts, keys and credit as LABEL."""
+    """Save the state of a learner's emulators, with all accounts, keys and credit, under the name LABEL."""
     _ask(folder, "POST", _path(learner, "save"), {"label": label})
     click.echo(f"{learner}: saved as {label!r}.")
 
@@ -275,7 +275,7 @@ def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) 
     """Test whether this machine can serve a number of learners.
 
     Each learner runs the cells of the lessons in a kernel, with their own emulators. Exit code 1 means that a cell
-    failed, or that more than 5 of 100 cells took longer than 5 s. Ctrl-C stops the rehearsal without a result.
+    failed, or that more than 5% of the cells took longer than 5 s. Ctrl-C stops the rehearsal without a result.
     """
     from svcnb.workshop.rehearsal import rehearse as run
 

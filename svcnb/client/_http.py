@@ -46,7 +46,8 @@ class SyncTransport:
     """Synchronous transport with keep-alive connections. Several threads can use one transport.
 
     Args:
-        base_url: Address of most requests. This address determines whether the client uses TLS and a proxy.
+        base_url: Address of the service. This address determines whether the client uses TLS and a proxy. The transport
+            can also send requests to other addresses, for example to a chain node.
         transport: Transport object of the HTTP library, for tests.
         client: The user's own client, whose limits, proxies, certificates and hooks apply. The transport does not close
             this client.
@@ -177,8 +178,8 @@ def _options(base_url: str) -> dict[str, Any]:
     parts = urlsplit(base_url)
     return {
         "limits": _LIMITS,
-        # Loading all CA certificates takes longer than a hundred calls, and plain HTTP needs none. An empty context
-        # trusts no certificate, so the context does not make a later https address less secure.
+        # Loading all CA certificates takes longer than a hundred calls, and plain HTTP needs no certificates. An empty
+        # context trusts no certificate, so the context does not make a later request to an https address less secure.
         "verify": True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         # A proxy from the environment cannot reach the loopback address of this machine.
         "trust_env": not is_loopback(parts.hostname or ""),

@@ -1,4 +1,4 @@
-"""File in which a batch saves each outcome immediately, one per line, so that a killed process loses no outcome."""
+"""File with one line for each outcome of a batch, saved immediately, so that a killed process loses no outcome."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BatchFile:
     """File with the outcomes of one batch. Only the owner can read the file, because responses can be confidential.
 
     Args:
-        path: Path of the file. The batch creates a missing file at its start.
+        path: Path of the file. If the file does not exist, the batch creates the file when it starts.
         cid: CID of the action.
         params: Parameters of all runs.
 

@@ -56,7 +56,7 @@ class Pace:
         self._until = 0.0
 
     def refused(self) -> None:
-        """Records a 429 or 503 response. All rejections during one pause count once."""
+        """Records a 429 or 503 response. All rejections during one pause count as one rejection."""
         now = self._clock()
         if now >= self._until:
             self._delay = min(self._longest, max(self._first, self._delay * 2))

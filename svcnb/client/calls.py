@@ -84,7 +84,7 @@ class Request:
 
     @property
     def shown_url(self) -> str:
-        """Address for logs, without the user, the query, and secret paths such as those of chain providers."""
+        """Address for logs, without the user name, the password, the query, and paths that can contain a secret."""
         parts = urlsplit(self.url)
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme}://{parts.hostname or ''}{port}{self.shown_path}"
@@ -125,7 +125,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class Noted:
-    """Step that sends a fee, a payment or a balance to listeners of ``on_run`` with a method ``note``.
+    """Step that passes a fee, a payment or a balance to the listeners of ``on_run`` that have a method ``note``.
 
     The local history of runs and the panels have this method. All other listeners do not receive the step.
 

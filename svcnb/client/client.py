@@ -193,7 +193,7 @@ class Client(ClientSettings[SyncSession]):
             ActionError: The action threw an error, has a syntax error, or exceeded a limit.
             Forbidden: The key does not have permission to execute this action.
             OutOfCredit: The account does not have enough credit.
-            InvalidArgument: The action is a hash, or the parameters cannot be written as JSON.
+            InvalidArgument: The action is a hashed CID, or the parameters cannot be written as JSON.
 
         Example:
             ``svc.run("const main = ({ n }) => n + 1", n=41).response``
@@ -263,7 +263,7 @@ class Client(ClientSettings[SyncSession]):
 
         Args:
             key: A usage key, its text or its hash, or an account. None selects the client's own key.
-            action: The action, its source, CID or hashed CID.
+            action: An action, a source, a CID or a hashed CID.
             wallet: The wallet that the action uses, or None for a run without a wallet.
 
         Raises:

@@ -65,8 +65,8 @@ class Timeouts:
 class Retries:
     """Retry policy of a client.
 
-    The client retries a call after a rejection without a charge (429, 503). After a connection failure, the client
-    retries only a call that is safe to repeat.
+    The client retries a call that the service rejected with status 429 or 503, because such a rejection is free. After
+    a connection failure, the client retries only a call that is safe to repeat.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.
@@ -146,7 +146,7 @@ def load(
         triggers_url: Address of the triggers service.
         rpc_url: JSON-RPC address of the chain.
         control_token: Token of an emulator's control plane. The client never reads this token from the environment,
-            because a token from the environment can reach the wrong service.
+            because the client could then send the token to a service that is not this emulator.
         vocabulary: Names of the service and of the payment processor.
         history: File that records runs, or ``off``.
         environment: Environment variables to use instead of those of the process.
@@ -189,7 +189,7 @@ def address() -> str | None:
 
 
 def vocabulary() -> Vocabulary:
-    """Returns the names of the service and the processor that the configuration sets.
+    """Returns the names of the service and of the payment processor in the configuration.
 
     Raises:
         ConfigError: A setting is invalid.
@@ -215,7 +215,7 @@ def _found(base_url: str | None, file: str | Path | None, environment: Mapping[s
     chosen, from_file = _read_file(file, environment)
     told = {name: environment.get(variable, "").strip() for name, variable in _ENVIRONMENT.items()}
     found = {name: value for name, value in told.items() if value}
-    # An explicitly selected profile takes precedence over the environment. The rest of the file does not.
+    # An explicitly selected profile takes precedence over the environment. The settings at the top of the file do not.
     found = found | from_file if chosen else from_file | found
     if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
         _remove_key_of_other_address(found, from_file["base_url"], base_url)
@@ -301,7 +301,7 @@ def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple[str | None, dict[str, str]]:
-    """Returns the selected profile and its settings, or the settings at the top of the file without a profile."""
+    """Returns the selected profile and its settings, or None and the settings at the top of the file."""
     profile = environment.get("SVC_PROFILE", "").strip() or None
     path = Path(file).expanduser() if file else config_file(environment)
     required = bool(file or environment.get("SVCNB_CONFIG"))

@@ -42,7 +42,7 @@ class _Candidate:
     calls: int
     widens: int
     reveals: bool = field(default=False, kw_only=True)
-    """Whether the group of the repair permits the master wallet, and therefore the account key.
+    """Whether the group of the repair permits the master wallet, whose private key is the account key.
 
     Such repairs come last in the list.
     """
@@ -61,7 +61,7 @@ class _Found:
 
 
 def diagnose(snapshot: PermissionSnapshot) -> Explanation:
-    """Returns the links between key, action and wallet, the missing link, and the calls that add this link."""
+    """Returns whether the key can run the action, the missing permission, and the calls that grant this permission."""
     found = _Diagnosis(snapshot).find()
     # An owner's writes to the contract cost gas and no credit (docs/service/billing.md#prices).
     price = MANAGEMENT_COST_CENTS if snapshot.subject == "svc" else 0
@@ -91,7 +91,7 @@ class _Diagnosis:
         self.live = {link.id for link in self.links}
 
     def find(self) -> _Found:
-        """Returns the first missing link, in the order of the service's checks."""
+        """Returns the first missing permission, in the order of the service's checks."""
         snapshot = self.snapshot
         if snapshot.kind == "unknown":
             return _Found(
@@ -115,7 +115,7 @@ class _Diagnosis:
             )
         return _Found(reason=self._why_allowed())
 
-    # --- missing link -----------------------------------------------------------------------------------------------
+    # --- missing permission -----------------------------------------------------------------------------------------
 
     def _missing_group(self) -> _Found | None:
         snapshot, key = self.snapshot, self.snapshot.key
@@ -256,7 +256,7 @@ class _Diagnosis:
         return _Candidate("updates the key with a new expiration", (line,), 1, 0, 0)
 
     def _new_key(self) -> _Candidate:
-        """Returns a repair that creates a key for the group that has all other links, or for a new group."""
+        """Returns a repair that creates a key, either for a group that permits action and wallet or for a new group."""
         snapshot = self.snapshot
         ready = [link for link in self.links if link.action and link.wallet is not False]
         lines: list[str] = []

@@ -91,7 +91,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, 
 
 
 def bar(left: float, width: float, colour: str) -> str:
-    """Returns a bar with a coloured part. ``left`` and ``width`` are percentages of the bar's width."""
+    """Returns a bar with a coloured part.
+
+    ``left`` is the start of this part, and ``width`` is its length, both in percent of the bar's width.
+    """
     part = f"position:absolute;height:0.7em;left:{left:.1f}%;width:{width:.1f}%;background:{colour}"
     return f"<div style='position:relative;width:16em;height:0.7em'><div style='{part}'></div></div>"
 

@@ -136,7 +136,8 @@ class ChainError(SvcnbError):
     """The contract rejected a call, or the chain could not be reached.
 
     Attributes:
-        name: Name of the contract's error, for example ``AccountAlreadyExists``. Empty if the chain failed.
+        name: Name of the contract's error, for example ``AccountAlreadyExists``. Empty if the cause is not the
+            contract, for example a chain node that does not respond.
         arguments: Arguments of the contract's error.
     """
 
@@ -290,8 +291,9 @@ class Forbidden(ServiceError, Explicable):
     """The key is valid, but has no permission for the call (403)."""
 
     default_hint = (
-        "Call error.explain(), which names the cause and the call that fixes it. A usage key can lack the permission, "
-        "or have expired. In ChainSecured mode, only the owner can change the account: svc.chain_secured.open(owner)."
+        "Call error.explain() to see the cause and the code that grants the permission. A usage key can lack the "
+        "permission, or have expired. In ChainSecured mode, only the owner can change the account: "
+        "svc.chain_secured.open(owner)."
     )
 
 

@@ -61,10 +61,10 @@ class ExplanationSubject:
         """Returns the subject of an explanation, from references to a key, an action and a wallet.
 
         Args:
-            key: The key. None selects the client's own key.
-            action: The action.
-            wallet: The wallet.
-            own: The client's own key.
+            key: A usage key, its text or its hash, or an account. None selects the client's own key.
+            action: An action, a source, a CID or a hashed CID.
+            wallet: The wallet that the action uses, or None for a run without a wallet.
+            own: The client's own key, or None if the client has no key.
 
         Raises:
             InvalidArgument: An argument does not identify exactly one object.
@@ -80,7 +80,7 @@ class ExplanationSubject:
         )
 
     def find(self, known: Listing[UsageKey]) -> UsageKey | None:
-        """Returns the key's record from a list of an account's usage keys, or None without a record.
+        """Returns the key's record from a list of an account's usage keys, or None if the list contains no such record.
 
         The list contains a ChainSecured key under the hash of its text, or of its 32 bytes
         (docs/service/signatures.md#follow-up-transactions).
@@ -96,8 +96,8 @@ def explain(
 
     Args:
         config: Settings with a key. Any key of the account can read the whole account.
-        key: The key to explain. None selects the configured key.
-        action: The action.
+        key: A usage key, its text or its hash, or an account. None selects the configured key.
+        action: An action, a source, a CID or a hashed CID.
         wallet: The wallet that the action uses, or None for a run without a wallet.
         clock_skew: Number of seconds by which the service's clock is ahead of this machine's clock.
     """

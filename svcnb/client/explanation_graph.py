@@ -1,10 +1,11 @@
-"""Drawing of an `Explanation`: the key, the groups, the action, the wallet, and the links between them.
+"""Drawing of an `Explanation`: boxes for key, groups, action and wallet, and a line for each permission.
 
 `layout` computes all positions once, for two renderers. This module writes SVG text, because an explanation needs no
 extras, and a saved notebook must show an image. `svcnb.charts.permissions` makes a chart, because charts have themes,
 can be combined, and can be saved as PNG.
 
-The drawing does not depend on colour: an existing link is a solid line, and a missing link is dashed and crossed out.
+The drawing does not depend on colour: an existing permission is a solid line, and a missing one is dashed and crossed
+out.
 The drawing is an image, because notebooks also show images if the user has not trusted the notebook. The alternative
 text contains the result and the reason. The image has a light background, which `display.DARK` inverts in a dark theme.
 """
@@ -22,7 +23,7 @@ from svcnb.client.models.explanation import Explanation, GroupLink
 from svcnb.protocol.text import xml_text
 
 MAX_GROUPS: Final = 6
-"""Maximum number of groups in one drawing. Groups with the most links come first."""
+"""Maximum number of groups in one drawing. Groups with the most permissions come first."""
 
 _WIDTH: Final = 720
 _BOX: Final = 168
@@ -71,7 +72,7 @@ class Box(NamedTuple):
         row: Number of rows below the middle of the graph. Negative for a box above the middle.
         kind: Label of the box: ``key``, ``group``, ``action``, ``call`` or ``wallet``.
         text: Name of the object.
-        strong: Whether the group of the box has all required links.
+        strong: Whether the box is a group that has all required permissions.
     """
 
     column: int
@@ -82,13 +83,13 @@ class Box(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Link between two boxes.
+    """Line between two boxes, which represents a permission.
 
     Attributes:
         start: Left box.
         end: Right box.
-        there: Whether the link exists. If not, the drawing shows a missing link.
-        wildcard: Whether the link comes from a wildcard entry.
+        there: Whether the permission exists.
+        wildcard: Whether the permission comes from a wildcard entry.
     """
 
     start: Box
@@ -102,7 +103,7 @@ class Layout(NamedTuple):
 
     Attributes:
         boxes: All boxes.
-        lines: All links between boxes.
+        lines: All lines between boxes.
         rows: Height of the graph, as a number of rows.
         left_out: Number of omitted groups.
     """
@@ -118,7 +119,7 @@ def layout(explanation: Explanation, max_groups: int) -> Layout:
 
     Args:
         explanation: The explanation.
-        max_groups: Maximum number of groups. Groups with the most existing links come first.
+        max_groups: Maximum number of groups. Groups with the most existing permissions come first.
     """
     links = sorted(explanation.groups, key=lambda link: (-_count(link), link.id))[:max_groups]
     rows = max(len(links), 2 if explanation.wallet else 1)
@@ -178,7 +179,7 @@ def _line(line: Line, middle: float) -> str:
     drawn = f"<line x1='{x1}' y1='{y1:g}' x2='{x2}' y2='{y2:g}' style='{style}'/>"
     if not line.there:
         return drawn + _label((x1 + x2) / 2, (y1 + y2) / 2 + 4, "✕", _BAD)
-    # Place the mark near the group, where the lines do not overlap yet.
+    # Place the label near the group, where the lines do not overlap yet.
     return drawn + (_label(x1 + (x2 - x1) * 0.3, y1 + (y2 - y1) * 0.3 - 3, "any", _TEXT) if line.wildcard else "")
 
 

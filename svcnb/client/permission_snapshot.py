@@ -1,4 +1,4 @@
-"""Snapshot of an account's permissions for one key, one action and one wallet, with its links and warnings.
+"""Snapshot of an account's permissions for one key, one action and one wallet, and the warnings about it.
 
 Source: docs/service/permissions.md#running-an-action, docs/service/permissions.md#using-a-wallet,
     docs/service/keys.md#derivation-of-keys.
@@ -22,12 +22,12 @@ Kind = Literal["usage", "master", "unknown", "elsewhere"]
 _TEXTS: Final[dict[WarningCode, str]] = {
     "master_key": (
         "the key is the account key: anyone who has the account key controls the account. Instead, use a usage key "
-        "with only execute_in_groups"
+        "with only execute_in_groups."
     ),
     "wildcard_key": (
         "the key has a wildcard (0): the key can run any action with any wallet of the account, including the master "
         "wallet. The private key of the master wallet is the account key. Some services still require a group that "
-        "permits the wallet"
+        "permits the wallet."
     ),
     "wildcard_action": "{} has a wildcard (0) that permits every action, including actions of other accounts",
     "wildcard_wallet": "{} has a wildcard that permits every wallet of the account",
@@ -37,7 +37,7 @@ _TEXTS: Final[dict[WarningCode, str]] = {
     ),
     "removed_groups": (
         "the key lists groups that do not exist: {}. If the account gets a new group with one of these numbers, "
-        "the key has access to the new group"
+        "the key has access to the new group."
     ),
     "hidden_actions": "the service hides unregistered actions of {}, so this result can be wrong: register the action",
 }
@@ -61,7 +61,7 @@ class PermissionSnapshot:
         other_keys: The account's other usage keys.
         now: Time of the service in Unix seconds.
         available_cents: Credit in US cents, or None if unknown or not needed.
-        subject: Variable name in the code of repairs.
+        subject: Name of the variable in the code of repairs: ``svc`` for a client, ``mine`` for a ChainSecured account.
     """
 
     kind: Kind
@@ -81,7 +81,7 @@ class PermissionSnapshot:
 
 
 def links(snapshot: PermissionSnapshot) -> list[GroupLink]:
-    """Returns the links of each group to the key, the action and the wallet."""
+    """Returns, for each group, whether it permits the key, the action and the wallet."""
     return [_link(snapshot, group, contents) for group, contents in snapshot.groups]
 
 
@@ -116,7 +116,7 @@ def executes(key: UsageKey, group: int) -> bool:
 
 
 def reaches_master(snapshot: PermissionSnapshot, contents: GroupContents) -> bool:
-    """Returns whether a group permits the account's master wallet, and therefore the account key."""
+    """Returns whether a group permits the account's master wallet, whose private key is the account key."""
     if snapshot.master_wallet is None:
         return False
     return contents.any_wallet or any(each.wallet_address == snapshot.master_wallet for each in contents.wallets)

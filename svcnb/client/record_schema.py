@@ -88,7 +88,8 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
         return VERSIONS.needs_migration(_version(connection), path)
     except UnreadableVersion as error:
         raise ConfigError(
-            str(error), hint="Use the svcnb version in this message, or set SVC_HISTORY to the path of another file."
+            str(error),
+            hint="Use the version of svcnb that the message describes, or set SVC_HISTORY to the path of another file.",
         ) from None
 
 

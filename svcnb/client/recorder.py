@@ -62,7 +62,7 @@ MAX_WAITING: Final = 500
 
 
 def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Returns the default path of the record, or None on a machine without a home folder."""
+    """Returns the default path of the history file, or None on a machine without a home folder."""
     root = environment.get("XDG_STATE_HOME")
     try:
         folder = Path(root) if root else Path.home() / ".local" / "state"
@@ -72,7 +72,7 @@ def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def connect(path: Path, timeout_s: float | None = None) -> sqlite3.Connection:
-    """Returns a connection to the record. The function creates a missing file, which only its owner can read.
+    """Returns a connection to the history file. If the file is missing, creates a file that only its owner can read.
 
     Args:
         path: Path of the file.
@@ -80,7 +80,7 @@ def connect(path: Path, timeout_s: float | None = None) -> sqlite3.Connection:
 
     Raises:
         ConfigError: A newer version of svcnb wrote the file.
-        sqlite3.Error: The file is not a record of runs, or cannot be written to.
+        sqlite3.Error: The file is not a history of runs, or cannot be written to.
         OSError: The folder cannot be created, or the path is not a regular file.
     """
     import sqlite3
@@ -105,8 +105,8 @@ def connect(path: Path, timeout_s: float | None = None) -> sqlite3.Connection:
 def _enable_write_ahead_log(connection: sqlite3.Connection, timeout_s: float) -> None:
     """Enables the write-ahead log, which stays enabled in the file.
 
-    SQLite's own timeout does not apply here: if two processes change the mode simultaneously, one fails without
-    waiting.
+    SQLite's own timeout does not apply here: if two processes change the mode simultaneously, one of the two fails
+    without waiting.
     """
     import sqlite3
 
@@ -223,9 +223,9 @@ class Recorder:
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Deletes the oldest runs and ledger entries beyond `KEPT_RECORDED_RUNS`.
+    """Deletes all runs and ledger entries except the newest `KEPT_RECORDED_RUNS`.
 
-    The function also deletes the parameters, responses and logs of the runs beyond `KEPT_RECORDED_DETAILS`.
+    The function also deletes the parameters, responses and logs of all runs except the newest `KEPT_RECORDED_DETAILS`.
     """
     connection.execute("DELETE FROM runs WHERE id <= (SELECT max(id) FROM runs) - ?", (KEPT_RECORDED_RUNS,))
     connection.execute(

@@ -76,7 +76,7 @@ def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
     """Returns the numbers of a key's groups. 0 means all groups.
 
     Raises:
-        InvalidArgument: An entry is not a group id, or there are more than 50.
+        InvalidArgument: An entry is not a group id, or there are more than 50 entries.
     """
     entries = [values] if isinstance(values, (Group, str, SupportsIndex)) else list(values)
     numbers = list(dict.fromkeys(_group_number(entry) for entry in entries))

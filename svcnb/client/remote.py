@@ -2,7 +2,7 @@
 
 The process that calls `svc.map` manages the progress, the pauses and the resume file. Workers receive single runs with
 the settings that they need, and return the records of the runs. The process that calls `svc.map` also calls the
-listeners of ``on_run``, so that the local history contains the history and the costs.
+listeners of ``on_run``, so that the local history contains these runs and their costs.
 """
 
 from __future__ import annotations

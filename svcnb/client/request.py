@@ -264,7 +264,7 @@ def failure(
 
 
 def _skew(answer: Answer) -> float:
-    """Returns the seconds by which the service is ahead of this machine's clock, or 0 without a ``Date`` header."""
+    """Returns the seconds by which the service's clock is ahead of this machine's, or 0 without a ``Date`` header."""
     try:
         return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
     except (ValueError, TypeError):

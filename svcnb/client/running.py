@@ -40,7 +40,10 @@ LARGE_PARAMS_NOTE: Final = (
 )
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}(?![0-9a-fA-F])")
 REPEATED: Final = "repeated-"
-"""Prefix of the correlation id that all attempts of one run share while they wait for a permission."""
+"""Prefix of the correlation ids of runs that the client retries until a new permission takes effect.
+
+All attempts of one run have the same id.
+"""
 
 
 FIRST_POLL_S: Final = 0.1
@@ -152,7 +155,7 @@ def _final(error: SvcnbError, cid: str, until_effective: float | None) -> SvcnbE
 
 
 def _make_explicable(failed: SvcnbError, config: Config, cid: str) -> Flow[None]:
-    """Adds an explainer to a rejection, which finds the missing link between the key, the action and the wallet."""
+    """Adds an explainer to a rejection. The explainer finds the missing permission of the key, action and wallet."""
     if not isinstance(failed, Explicable):
         return
     named = _ADDRESS.search(failed.message) if isinstance(failed, ActionError) else None

@@ -133,7 +133,7 @@ class AsyncSession:
 
 def _note(listeners: Sequence[Listener], noted: Noted, config: Config) -> None:
     for listener in listeners:
-        # Only listeners with `note` receive payments that do not belong to a run: the record of runs, and panels.
+        # Only listeners with `note` receive payments that do not belong to a run: the recorder of runs, and panels.
         if (note := getattr(listener, "note", None)) is not None:
             _tell(partial(note, config=config), noted)
 

@@ -82,7 +82,7 @@ class TriggersSettings(Checked):
         Args:
             text: Cron expression in UTC, with five fields, or with six fields of which the first contains the seconds.
             after: Time in Unix seconds. The first result is after this time. None means the current time.
-            count: Number of times to show.
+            count: Number of scheduled times to return.
 
         Raises:
             InvalidArgument: The text is not a schedule, or its times are less than 30 seconds apart.
@@ -95,7 +95,7 @@ class TriggersSettings(Checked):
 
     @staticmethod
     def event(signature: str) -> EventPreview:
-        """Returns topic0, the arguments and the warnings of an event signature. The method sends no request.
+        """Returns ``topic0`` (the first topic), the arguments and the warnings of an event signature. Sends no request.
 
         Args:
             signature: ``Name(type,type)``, or the whole declaration from the contract's source.

@@ -185,11 +185,11 @@ class EmulatorControl(Checked):
         return dict(self._plane.request("GET", "/state"))
 
     def reset(self) -> None:
-        """Resets the emulator to its initial state, with no accounts, the initial clock setting, and a new chain."""
+        """Resets the emulator: no accounts, a new chain, and the initial clock setting. Keeps the snapshots."""
         self._plane.request("POST", "/reset", {})
 
     def snapshot(self, name: str) -> None:
-        """Saves the database and the chain in one snapshot.
+        """Saves the database, the chain, the clock and the random number generators in one snapshot.
 
         Args:
             name: Name of the snapshot. The call replaces an older snapshot with the same name.
@@ -224,7 +224,10 @@ class EmulatorControl(Checked):
         self.delete_snapshot(name)
 
     def snapshots(self) -> Any:
-        """Returns the ``name`` of each snapshot, and its time ``taken_at`` in Unix seconds, oldest first."""
+        """Returns a list with one dictionary per snapshot, oldest first.
+
+        ``name`` is the name of the snapshot. ``taken_at`` is the machine's time in Unix seconds.
+        """
         return self._plane.request("GET", "/snapshots")
 
     # --- money and wallets --------------------------------------------------------------------------------------
@@ -264,7 +267,8 @@ class EmulatorControl(Checked):
 
         Args:
             payment_intent_id: Id of the payment intent, ``pi_...``.
-            outcome: Outcome of the payment: ``succeeded``, ``failed``, or ``processing`` for a payment that continues.
+            outcome: Outcome of the payment: ``succeeded``, ``failed``, or ``processing``. A payment with the outcome
+                ``processing`` does not end until another call of this method.
             delay: Time until the outcome, in seconds or as a string such as ``"2m"``. None completes the payment
                 immediately.
         """
@@ -285,7 +289,9 @@ class EmulatorControl(Checked):
     # --- actions and triggers -----------------------------------------------------------------------------------
 
     def approve_agent(self, challenge: str, label: str | None = None) -> Any:
-        """Approves a token, as a user does on the approval page of the triggers service, and returns ``user_email``.
+        """Approves a token, as a user does on the approval page of the triggers service.
+
+        Returns a dictionary with ``ok`` and ``user_email``, the e-mail address of the user.
 
         Args:
             challenge: SHA-256 hash of the token, in base64url.
@@ -298,7 +304,7 @@ class EmulatorControl(Checked):
 
         Args:
             limit: Maximum number of executions.
-            offset: Number of executions to skip.
+            offset: Number of the newest executions to skip.
         """
         return list(self._plane.request("GET", f"/runs?limit={limit:d}&offset={offset:d}")["runs"])
 
@@ -314,7 +320,7 @@ class EmulatorControl(Checked):
         return dict(self._plane.request("GET", f"/runs/{quote(request_id, safe='')}"))
 
     def network(self, policy: Policy, file: str | None = None) -> Any:
-        """Sets the policy for outbound requests of actions, and returns the new ``policy`` and ``file``.
+        """Sets the policy for outbound requests of actions, and returns a dictionary with ``policy`` and ``file``.
 
         Args:
             policy: ``allow``, ``deny``, ``record`` to a file, or ``replay`` from a file.

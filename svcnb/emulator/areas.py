@@ -39,7 +39,7 @@ def first_endpoints(service: Service) -> list[Endpoint]:
     """Returns the endpoints needed to create an account and run an action.
 
     Args:
-        service: The components.
+        service: The components of the emulator.
     """
     from svcnb.emulator.accounts.accounts import Accounts
     from svcnb.emulator.accounts.config import NodeConfig
@@ -82,10 +82,10 @@ def first_endpoints(service: Service) -> list[Endpoint]:
 
 
 def other_endpoints(service: Service, first: list[Endpoint], tolerated: ToleratedRequests) -> list[Endpoint]:
-    """Returns all other endpoints. The call imports the modules that `first_endpoints` does not need.
+    """Returns the endpoints that `first_endpoints` does not return. The call imports the modules of these endpoints.
 
     Args:
-        service: The components.
+        service: The components of the emulator.
         first: The result of `first_endpoints`, for the OpenAPI description.
         tolerated: Record of accepted requests that the live service rejects, for the control plane.
     """

@@ -49,7 +49,8 @@ class Bootstrap:
     def boot_node(self) -> None:
         """Starts the chain node of a new built-in chain.
 
-        Does nothing for an external chain, and for a stored chain, whose first block is in the database.
+        Does nothing for an external chain. Does nothing with a state folder or a database either, because the database
+        can contain the chain's first block.
         """
         settings = self._settings
         if settings.keeps_state or settings.chain_rpc is not None:

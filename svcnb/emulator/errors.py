@@ -11,7 +11,7 @@ from svcnb.protocol.error_codes import code_of
 
 
 class StateUnusable(Exception):
-    """Error for a stored state that is damaged, is not an emulator's state, or has an unreadable version.
+    """Error for a state that is damaged, is not an emulator's state, or has a version that this svcnb cannot read.
 
     The state is unchanged.
     """
@@ -106,7 +106,7 @@ class Unavailable(StructuredError):
     def __init__(self, part: str, detail: str = "") -> None:
         super().__init__(
             503,
-            f"{part} is temporarily unavailable{': ' + detail if detail else ''}; nothing was charged",
+            f"{part} is temporarily unavailable{f' ({detail})' if detail else ''}; nothing was charged",
             fix="Try again in a few seconds.",
             headers={"Retry-After": "1"},
         )
@@ -114,10 +114,10 @@ class Unavailable(StructuredError):
 
 
 class ChainUnavailable(Unavailable):
-    """Error for a chain that does not respond, or an injected fault. No change was written.
+    """Error for a chain that does not respond, or for an injected fault of the chain. No change was written.
 
     Args:
-        detail: The cause.
+        detail: The cause, without secrets.
     """
 
     def __init__(self, detail: str) -> None:

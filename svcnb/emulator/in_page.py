@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 ABSENT: Final = {
     "action_engine": "an emulator in a browser page supports only 'fast'. Omit action_engine, or install svcnb on a "
-    "computer",
-    "chain_rpc": "an emulator in a browser page supports only the built-in chain; omit chain_rpc",
-    "database": "an emulator in a browser page cannot use a database; omit database, and set state to store data",
-    "idle_stop_s": "an emulator in a browser page stops when the page closes; omit idle_stop_s",
+    "computer.",
+    "chain_rpc": "an emulator in a browser page supports only the built-in chain. Omit chain_rpc.",
+    "database": "an emulator in a browser page cannot use a database. Omit database, and set state to store data.",
+    "idle_stop_s": "an emulator in a browser page stops when the page closes. Omit idle_stop_s.",
 }
 """Error messages for settings that are not available in a page, by name."""
 _ALLOWED: Final = {"action_engine": "fast"}

@@ -34,7 +34,7 @@ def build_app(service: Service) -> Middleware:
         service: Components of the application. The components can start later, but must run before the first request.
 
     Returns:
-        The application.
+        ASGI application that sends each request to its endpoint.
     """
     from svcnb.emulator.areas import make_app
 

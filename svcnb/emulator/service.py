@@ -237,7 +237,7 @@ class Service:
     # --- triggers, which the service loads at their first use -----------------------------------------------------
 
     async def get_triggers(self) -> Triggers:
-        """Returns the triggers service. The first call loads the modules in a thread and creates the service."""
+        """Returns the triggers service. The first call creates it, and loads its modules in a thread."""
         if self._triggers is None:
             make = await in_thread(_load_triggers)
             if self._triggers is None:  # another call can have created it in the meantime
@@ -290,7 +290,7 @@ class Service:
         self.action_addresses.own_port = urlsplit(url).port or 0
 
     def addresses(self) -> dict[str, object]:
-        """Returns the addresses of all parts of this server, its process id and its names."""
+        """Returns the addresses of this server, the chain id, the process id, and the names in identifiers."""
         url, vocabulary = self.address.url, self.settings.vocabulary
         return {
             "base_url": url,

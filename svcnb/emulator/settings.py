@@ -56,21 +56,21 @@ class Settings(BaseModel):
     )
     seed: str | None = Field(
         None,
-        description="Text from which the emulator derives all keys, all ids and the contract address.",
+        description="Text that determines all keys, all ids and the contract address. If not set, these are random.",
     )
     clock: str = Field("real", description="Clock of the emulator: 'real', or 'frozen@T' with T in Unix seconds.")
     control_token: str | None = Field(
         None,
         repr=False,
         min_length=1,
-        description="Secret of the control plane. If not set, the emulator creates a random secret.",
+        description="Token of the control plane, which requests must contain. If not set, the token is random.",
     )
 
     idle_stop_s: float | None = Field(
         None,
         gt=0,
         description=(
-            "Seconds without a request after which the emulator stops. The next start continues with the "
+            "The emulator stops after this number of seconds without requests. The next start continues with the "
             "same state. If not set, the emulator does not stop."
         ),
     )
@@ -86,9 +86,9 @@ class Settings(BaseModel):
     )
     chain_id: int = Field(31337, ge=1, description="Chain id of the built-in chain.")
     chain_name: str = Field("svcnb local chain", description="Chain name in get_node_chain_config.")
-    chain_block_time_ms: int = Field(0, ge=0, description="Delay of a managed write, in milliseconds.")
+    chain_block_time_ms: int = Field(0, ge=0, description="Delay of a write in API mode, in milliseconds.")
     chain_memory_mb: int = Field(2048, ge=256, description="Maximum memory of the built-in chain, in MiB.")
-    api_payers: int = Field(3, ge=1, le=64, description="Number of payer wallets that send managed writes.")
+    api_payers: int = Field(3, ge=1, le=64, description="Number of payer wallets that send the writes of API mode.")
 
     # --- permissions --------------------------------------------------------------------------------------------
     master_key_may_execute: bool = Field(default=True, description="Whether the account key can run actions.")
@@ -271,12 +271,12 @@ class Settings(BaseModel):
     webhook_posts_per_address: int | None = Field(
         defaults.WEBHOOK_POSTS_PER_ADDRESS,
         ge=1,
-        description="Maximum number of webhook posts from one IP address in any 60 s.",
+        description="Maximum number of webhook requests from one IP address in any 60 s.",
     )
     webhook_posts_per_user: int | None = Field(
         defaults.WEBHOOK_POSTS_PER_USER,
         ge=1,
-        description="Maximum number of webhook posts to the triggers of one owner in any 60 s.",
+        description="Maximum number of webhook requests to the triggers of one owner in any 60 s.",
     )
 
     @field_validator("allow_address", "allow_origin", mode="before")
@@ -311,12 +311,12 @@ class Settings(BaseModel):
         if self.host not in LOOPBACK and self.seed is not None:
             raise ValueError(
                 f"host {self.host!r} is not a loopback address, but seed is set: anyone who guesses the seed can "
-                "compute all keys; omit seed, or set host to 127.0.0.1"
+                "compute all keys. Omit seed, or set host to 127.0.0.1."
             )
         if self.idle_stop_s is not None and self.state is None:
             raise ValueError(
                 "idle_stop_s is set, but state is not: the next start can continue only from a state folder. Set "
-                "state, or omit idle_stop_s"
+                "state, or omit idle_stop_s."
             )
         if self.network_policy in {"record", "replay"} and self.network_file is None:
             raise ValueError(
@@ -383,7 +383,7 @@ class Settings(BaseModel):
 
         Args:
             environment: The environment variables. None means the variables of this process.
-            **given: Settings by name. None means that the user did not set a setting.
+            **given: Settings by name. None means that the setting is not set.
 
         Returns:
             The validated settings.

@@ -48,7 +48,8 @@ async function rehearsed(libraries) {
 const first = await rehearsed({});
 const libraries = {};
 for (const name of Object.keys(first._module.LDSO.loadedLibsByName).filter((each) => each.endsWith(".so"))) {
-  libraries[name] = `${name.split("/").at(-1).split(".")[0]}.wasm`;
+  // The whole path makes the name unique: several packages can contain a library with the same file name.
+  libraries[name] = `${name.replace(PACKAGES, "").replaceAll("/", "~")}.wasm`;
   Deno.writeFileSync(`${path}/${libraries[name]}`, first.FS.readFile(name));
 }
 await write(memory, ...makeSnapshot(await rehearsed(libraries)));

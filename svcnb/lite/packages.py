@@ -57,11 +57,11 @@ _FROM_NPM: Final = {
 
 
 class PackagesMissing(RuntimeError):
-    """Error for a failed download of the site's wheels."""
+    """Error for wheels of the site that cannot be downloaded or compiled."""
 
 
 def download(folder: Path) -> None:
-    """Downloads the wheels that `WHEELS` lists with pip, unless an earlier call has downloaded the same list.
+    """Uses pip to download the wheels that `WHEELS` lists, unless an earlier call has downloaded the same list.
 
     Args:
         folder: Target folder, which also serves as a cache for later builds.
@@ -195,7 +195,10 @@ def precompile(folder: Path) -> None:
 def _run_pyodide(folder: Path, script: str, *arguments: str) -> None:
     allowed = ["--no-config", "--quiet", f"--allow-read={folder},{_HERE}", f"--allow-write={folder}", "--allow-env"]
     command = [str(tools.deno()), "run", *allowed, str(_HERE / script), str(folder), f"{folder.as_uri()}/", *arguments]
-    problem = f"Pyodide could not compile the wheels of the site. Delete {tools.cache_folder() / 'lite'}, and run again"
+    problem = (
+        f"Pyodide could not compile the wheels of the site. Delete {tools.cache_folder() / 'lite'}, and run the "
+        "command again"
+    )
     _run(command, problem, env=tools.deno_environment())
 
 

@@ -26,7 +26,7 @@ class _Handler(SimpleHTTPRequestHandler):
     }
 
     def send_head(self) -> BytesIO | BinaryIO | None:
-        """Sends the headers, and returns the content. Compresses it if that is useful and the browser supports it."""
+        """Sends the headers, and returns the content, compressed if the browser supports gzip for this type of file."""
         path = Path(self.translate_path(self.path))
         supported = "gzip" in self.headers.get("Accept-Encoding", "") and "If-Modified-Since" not in self.headers
         if path.suffix not in _COMPRESSED or not supported or not path.is_file():

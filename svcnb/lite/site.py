@@ -46,7 +46,7 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
     Raises:
         ExtraMissing: JupyterLite is not installed.
         SiteNotBuilt: JupyterLite failed, or the folder contains other files.
-        PackagesMissing: The wheels cannot be downloaded.
+        PackagesMissing: The wheels cannot be downloaded or compiled.
         ToolMissing: The runtime cannot be downloaded.
     """
     _require_own(target)

@@ -25,12 +25,14 @@ _DEFAULT_CONSTANT: Final = "CONST"
 
 def options() -> Options:
     """Returns the parser for the line of the magic."""
-    made = Options(prog="%%action", description="Creates an action from the cell: JavaScript that defines main.")
+    made = Options(
+        prog="%%action", description="Creates an action from the JavaScript of the cell, which must define main."
+    )
     made.add_argument("variable", nargs="?", help="Variable of the notebook that receives the Action.")
     made.add_argument(
-        "--name", help="Name of the action, for lists and for --register. Default: the name of the variable."
+        "--name", help="Name of the action, for display and for --register. Default: the name of the variable."
     )
-    made.add_argument("--description", default="", help="Description of the action, for lists.")
+    made.add_argument("--description", default="", help="Description of the action, for display.")
     made.add_argument(
         "--derive",
         metavar="[NAME=]CONSTANT",
@@ -39,9 +41,13 @@ def options() -> Options:
             "apply to the derived action. NAME is CONST by default."
         ),
     )
-    made.add_argument("--diff", action="store_true", help="Show the changes since the variable was last set.")
     made.add_argument(
-        "--run", action="store_true", help="Run the action, and return the Run. A run costs one cent per second."
+        "--diff", action="store_true", help="Show the changes compared with the previous action in the variable."
+    )
+    made.add_argument(
+        "--run",
+        action="store_true",
+        help="Run the action, and return the Run. A run costs one cent per second, and at least one cent.",
     )
     made.add_argument(
         "--params", nargs="+", metavar="VALUE", help="Parameters of main: name=value ..., or JSON, or a variable."
@@ -53,7 +59,7 @@ def options() -> Options:
         help="Retry for at most this number of seconds, until a new permission takes effect.",
     )
     made.add_argument("--trace", action="store_true", help="Show the timeline of the run (emulator only).")
-    made.add_argument("--client", metavar="VARIABLE", help="Client to use for this cell.")
+    made.add_argument("--client", metavar="VARIABLE", help="Variable that contains the client for this cell.")
     made.add_argument("--save", type=Path, metavar="FILE", help="Write the source to a file, byte for byte.")
     made.add_argument("--force", action="store_true", help="With --save: overwrite a file that has different content.")
     made.add_argument(

@@ -102,8 +102,8 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
     """Returns the value of JSON text or of a notebook variable.
 
     Args:
-        text: Text from the line.
-        names: Variables of the notebook.
+        text: JSON text, or the name of a variable.
+        names: Values of the notebook's variables, by name.
         what: Purpose of the value, for the error message.
 
     Raises:
@@ -136,7 +136,7 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
 
     Args:
         words: Words after ``--params``.
-        names: The notebook's variables.
+        names: Values of the notebook's variables, by name.
 
     Raises:
         InvalidArgument: A word is neither JSON, nor a variable, nor ``name=value``. Other causes are several JSON

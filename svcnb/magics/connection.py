@@ -33,7 +33,7 @@ class Status(Model):
     """Address of the service."""
 
     key: str
-    """Whether a key is set, and whether this key belongs to an account. The text never contains the key."""
+    """``yes`` for the key of an account, ``without an account`` for any other key, or ``none`` without a key."""
 
     node: str = ""
     """Name, version and readiness of the service."""
@@ -74,7 +74,9 @@ class Connection:
             description="Shows and chooses the service that %%action uses.",
             epilog=" ".join(f"{name}: {says}" for name, says in VERBS.items()),
         )
-        self.options.add_argument("verb", nargs="?", default="status", choices=list(VERBS), help="The operation.")
+        self.options.add_argument(
+            "verb", nargs="?", default="status", choices=list(VERBS), help="Operation. Default: status."
+        )
         self.options.add_argument("target", nargs="?", help="With connect: a variable of the notebook, or an address.")
         self.options.add_argument(
             "--key", metavar="VARIABLE", help="With connect: the variable that contains the key or the account."
@@ -92,10 +94,11 @@ class Connection:
         """Returns the client to use: the named client, the selected client, ``svc``, or the client of the environment.
 
         Args:
-            name: Name of a variable of the notebook.
+            name: Name of a variable of the notebook that contains a client or an emulator. With None, the method
+                returns the first of the other three clients that exists.
 
         Raises:
-            InvalidArgument: The variable does not exist or is not a client.
+            InvalidArgument: The variable does not exist, or contains neither a client nor an emulator.
             ConfigError: The address of the service is not set.
         """
         if name is not None:

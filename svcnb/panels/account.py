@@ -43,7 +43,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     Attributes:
         state: Displayed values: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance``.
-        owner_address: Address of the owner. Empty without an owner.
+        owner_address: Address of the owner, or a note that the browser wallet is not connected. Empty without an owner.
     """
 
     title = "Account"
@@ -171,7 +171,7 @@ class AccountPanel(WalletPanel, bundle="account"):
         """Uses a contract wallet as the owner. The previously chosen wallet signs for the contract wallet."""
         if self.owner is None:
             raise SigningError(
-                "no wallet is chosen that signs for the contract wallet",
+                "no wallet is chosen to sign for the contract wallet",
                 hint="First choose a browser wallet, a key file or a private key.",
             )
         with field("contract", SigningError):

@@ -89,7 +89,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def setup(self) -> dict[str, Any]:
-        """Returns the initial data of a view: names for completion, the initial content, and the other inputs."""
+        """Returns the data with which a view starts: names for completion, the first source, inputs and examples."""
         return {
             "names": names(self.client.vocabulary),
             "base": self._base,
@@ -101,7 +101,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def keep(self, params: str, name: str) -> None:
-        """Stores the inputs other than the source, for other views and for `params`."""
+        """Stores the parameters and the name, for other views of the editor and for the property `params`."""
         self._params, self._name = params, name
 
     @command
@@ -173,7 +173,10 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def verify(self, message: str, signature: str) -> dict[str, str]:
-        """Recovers the signer of a message (EIP-191) locally. Also returns the name of the signer's wallet."""
+        """Returns the address that signed a message (EIP-191), and the name of the account's wallet at this address.
+
+        The method recovers the address without a request.
+        """
         with field("signature", SigningError):
             recovered = recover(message, signature)
         self.record(f"signer = svcnb.recover({message!r}, {signature!r})")

@@ -86,7 +86,7 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. A kernel in a browser page sends JSON text, because an object loses None."""
+        """Sends a message to all views. In a browser page, JSON text preserves None, which an object would omit."""
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod
@@ -128,7 +128,7 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def service(self) -> AsyncClient:
-        """Async client of the same service for commands, with its own connections."""
+        """Async client for the panel's commands. It uses the same service as `client`, with its own connections."""
         return self.session.service
 
     def _changed(self, what: frozenset[str]) -> None:
@@ -202,7 +202,7 @@ class Panel(anywidget.AnyWidget):
         """
         start = ["import svcnb", ""]
         if self._session is not None:
-            note = "  # its key: SVC_API_KEY" if self._session.given_key else ""
+            note = "  # reads the key from SVC_API_KEY" if self._session.given_key else ""
             start.append(f"svc = svcnb.Client({self.client.base_url!r}){note}")
         return "\n".join([*start, *self.lines]) + "\n"
 
@@ -214,7 +214,7 @@ class Panel(anywidget.AnyWidget):
     # --- display ------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, object]:
-        """Returns the values for the panel's representation, which are the same in every run and contain no secrets."""
+        """Returns the values that the `repr` of the panel shows. They contain no secrets, and do not differ by run."""
         return {}
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Base class of panels with a code editor. The class provides the editor's bundle, and `names` the completions."""
+"""Base class of panels with a code editor, which provides the editor's bundle, and the names for completion."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:
     """Returns the names that an action can use, by owner: ``""`` for globals, or an object such as ``Svc.Actions``.
 
     Args:
-        vocabulary: The service's names.
+        vocabulary: Names of the service's interface.
     """
     spaces = namespaces(vocabulary)
     listed = [_function(each) for each in functions(vocabulary).values()]
     headers: list[Name] = [
-        {"name": "get", "detail": "(name)", "says": "One of x-request-id and x-correlation-id.", "kind": "function"},
+        {"name": "get", "detail": "(name)", "says": "Returns x-request-id or x-correlation-id.", "kind": "function"},
         {"name": "has", "detail": "(name)", "kind": "function"},
     ]
     members: list[Name] = [{"name": member, "kind": "namespace"} for member in spaces.values() if member]

@@ -21,7 +21,7 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
     """Returns a wallet that has an address. For a browser wallet, the function waits until the wallet is connected.
 
     Args:
-        owner: The wallet.
+        owner: Wallet that owns the ChainSecured account.
         channel: Channel that reports the wait.
 
     Raises:
@@ -38,8 +38,8 @@ async def do(resources: Any, edit: Edit) -> None:
     """Performs a change of permissions as a call of a client or of a ChainSecured account.
 
     Args:
-        resources: The client or the account.
-        edit: The call.
+        resources: The client or the account on which to perform the call.
+        edit: Method, arguments and options of the call.
     """
     resource, _, verb = edit.verb.partition(".")
     await getattr(getattr(resources, resource), verb)(*edit.args, **edit.options)
@@ -49,7 +49,7 @@ class Owned:
     """ChainSecured account whose owner's wallet is available.
 
     Attributes:
-        account: The account. This handle sends its changes to the chain.
+        account: Handle of the account, which sends changes to the chain.
     """
 
     def __init__(self, account: AsyncChainSecuredAccount, rehearsal: AsyncChainSecuredAccount) -> None:

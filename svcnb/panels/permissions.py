@@ -39,7 +39,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     """Matrix of groups with actions, wallets and usage keys.
 
     The panel collects changes and applies all changes together. Before that, the panel shows the necessary calls, their
-    cost, and warnings. A graph below the matrix shows why a key can run an action with a wallet, or which link is
+    cost, and warnings. A graph below the matrix shows why a key can run an action with a wallet, or which permission is
     missing.
 
     The panel shows the account of the client's key. With ``owner``, the panel shows the on-chain account that this
@@ -140,7 +140,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def preview(self, changes: list[dict[str, Any]]) -> dict[str, Any]:
-        """Returns the calls and the cost of changes, and the warnings that they add."""
+        """Returns the calls and the cost of changes, and the warnings that these changes add."""
         wanted = _changes(changes)
         edits = self._matrix.edits(wanted)
         now = self._matrix.warnings()
@@ -157,7 +157,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         """Applies changes, one call at a time. Afterwards, or after a failure, reads the account again.
 
         Args:
-            changes: The changed cells.
+            changes: Changed cells, each with the fields ``kind``, ``id``, ``group`` and ``on``.
             calls: The calls that the panel showed for these changes. The method rejects other calls.
         """
         wanted = _changes(changes)
@@ -207,7 +207,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     # --- account ------------------------------------------------------------------------------------------------
 
     async def _resources(self) -> Any:
-        """Returns the object with groups, actions, wallets, usage keys and explain."""
+        """Returns the client or the ChainSecured account. Both provide groups, actions, wallets, keys and `explain`."""
         if self._owner is None:
             return self.service
         if self._owned is None:
@@ -228,7 +228,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
 
 def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
-    """Returns the values with which the panel shows a transaction before its signature."""
+    """Returns the values of a transaction that the panel shows before the signature."""
     return written(preview) | {"first_of_several": _is_several(edit)}
 
 

@@ -147,7 +147,7 @@ def repairs(found: Explanation) -> dict[str, Any]:
     """Returns the repairs and the warnings of an explanation for the browser.
 
     Args:
-        found: The explanation.
+        found: Explanation of why a key can or cannot run an action.
     """
     return {
         "repairs": [{"says": way.says, "code": way.code, "cost_cents": way.cost_cents} for way in found.repairs],

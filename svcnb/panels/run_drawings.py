@@ -20,7 +20,7 @@ def draw(runs: Sequence[SeenRun]) -> list[str]:
     """Returns the charts as SVG. The result omits charts for which the runs have no data.
 
     Args:
-        runs: The runs, with names.
+        runs: Runs to draw, with the names of their actions.
 
     Raises:
         NothingToDraw: There are no runs.

@@ -151,7 +151,7 @@ class RunsPanel(Panel, bundle="runs"):
         return drawn
 
     def _chosen(self) -> str:
-        """Returns the filters as Python code. The local history supports no other filters."""
+        """Returns those filters that the local history supports, as Python code."""
         wanted = {name: self.filters[name] for name in ("action", "key")}
         if self.filters["status"] in {"success", "failed"}:
             wanted["status"] = self.filters["status"]

@@ -28,7 +28,7 @@ ENDPOINTS: Final = {
 
 
 class SigningPanel(WalletPanel, bundle="signing"):
-    """Panel that shows the fields of an envelope, requests a signature, checks every rule, and sends the envelope.
+    """Panel that shows the fields of an envelope, requests and checks a signature, and sends the envelope.
 
     The user can sign with a key of this process, an entered key, a browser wallet (EIP-1193, discovered with EIP-6963),
     or a contract wallet. The panel uses an entered key once and does not store the key. For a contract wallet, one of
@@ -72,7 +72,8 @@ class SigningPanel(WalletPanel, bundle="signing"):
     async def setting(self) -> dict[str, Any]:
         """Returns the address of the signer, and the values for envelopes: chain, domain, endpoints, time and window.
 
-        The time is the server's current time in Unix seconds. Without a client, the result contains only the address.
+        ``now`` is the server's current time in Unix seconds, and ``window`` is the validity of a signature in seconds.
+        Without a client, the result contains only the address.
         """
         if self._session is None:
             return {"client": False, "signer": self._signer.address if self._signer else ""}
@@ -131,7 +132,10 @@ class SigningPanel(WalletPanel, bundle="signing"):
     async def send_envelope(
         self, typed_data: dict[str, Any], signature: str, *, confirm: bool = False
     ) -> dict[str, str]:
-        """Sends the envelope to its endpoint, and returns the response. The panel shows a secret in it only once."""
+        """Sends the envelope to its endpoint, and returns the response.
+
+        The panel shows a secret in the response only once.
+        """
         sent = await self.service.chain_secured.send(SignedEnvelope(typed_data, signature), confirm=confirm)
         self.record("svc.chain_secured.send(signed" + (", confirm=True)" if confirm else ")"))
         return {

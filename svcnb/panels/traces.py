@@ -14,7 +14,7 @@ def trace_view(trace: Trace) -> dict[str, Any]:
     """Returns a timeline as rows, with the start and end of their bars in milliseconds.
 
     Args:
-        trace: The timeline.
+        trace: Timeline of a run.
     """
     return {
         "engine": trace.engine,

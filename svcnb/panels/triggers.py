@@ -62,7 +62,7 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @cached_property
     def awaited(self) -> AsyncTriggersClient:
-        """Async client of the same triggers service for commands, with the same token."""
+        """Async client for the panel's commands. It uses the same triggers service and the same token as `triggers`."""
         told = self.triggers
         return AsyncTriggersClient(told._access.url, token=told.token, config=told._config)  # noqa: SLF001 - our own client
 
@@ -77,9 +77,9 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def begin(self) -> dict[str, Any]:
-        """Returns the owner of an approved token, otherwise the address of the approval page.
+        """Returns the user who approved the token, or the address of the approval page if no user has approved it.
 
-        The address contains only the token's hash.
+        The address of the page contains only the token's hash.
         """
         who = await self.awaited.who()
         if who is None:
@@ -133,15 +133,16 @@ class TriggersPanel(Panel, bundle="triggers"):
     async def create(
         self, *, name: str, kind: TriggerKind, source: str, params: str, config: dict[str, Any], usage_key: str
     ) -> dict[str, Any]:
-        """Creates and returns a trigger. Without a usage key, also creates a group with the action, and a key for it.
+        """Creates and returns a trigger. Without a usage key, first creates a group with the action, and a key.
 
         Args:
             name: Name of the trigger.
             kind: ``webhook``, ``schedule`` or ``chain_event``.
-            source: The action.
+            source: JavaScript source of the action.
             params: JSON text of the object with the default parameters of every run. Empty without parameters.
             config: Settings for this kind of trigger.
-            usage_key: Usage key that can execute the action. For an empty string, the method creates a key.
+            usage_key: Usage key that can execute the action. For an empty string, the method creates a key that can
+                only execute this action.
         """
         if not name.strip():
             with field("name"):

@@ -75,7 +75,7 @@ class WalletPanel(Panel):
 
 
 def written(preview: Preview) -> dict[str, Any]:
-    """Returns the values with which a panel shows a transaction before its signature."""
+    """Returns the values of a transaction that a panel shows before the signature."""
     return {
         "what": preview.what,
         "function": preview.function,

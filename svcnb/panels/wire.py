@@ -65,10 +65,10 @@ _PLACES: Final = {
 
 _FORBIDDEN: Final = {
     EXPIRED_HINT: "The key has expired. Use another key, or use the account key to save this key's permissions again.",
-    Forbidden.default_hint: "A usage key can lack the permission, or have expired. In ChainSecured mode, only the "
-    "owner's wallet can change the account.",
+    Forbidden.default_hint: "The usage key does not have the permission, or has expired. In ChainSecured mode, only "
+    "the owner's wallet can change the account.",
 }
-"""Fix for a 403 by the hint of the error, unless a missing group is the cause."""
+"""Fix for status 403, by the hint of the error. For any other hint, the panel shows the fix in `_PLACES`."""
 
 _OF_INPUT: Final = (BadRequest, InvalidArgument)
 """Errors about a value that the user entered."""

@@ -1,8 +1,8 @@
 """Declarations of pycryptodome's C functions for Keccak, parsed in advance for cffi.
 
 When Python imports pycryptodome, pycryptodome passes C declarations to cffi. cffi then loads a C parser and builds
-tables. This takes 30 to 80 milliseconds, longer than the emulator needs to load its chain. In cffi's "out-of-line ABI
-mode", the saved result of the parser loads in a fraction of a millisecond. This module contains that result for
+tables. These steps take 30 to 80 milliseconds, longer than the emulator needs to load its chain. In cffi's "out-of-line
+ABI mode", the saved result of the parser loads in a fraction of a millisecond. This module contains that result for
 `DECLARATIONS`. A test generates the result again, and compares both results.
 
 Raises:

@@ -152,7 +152,7 @@ class Action:
         )
 
     def parse_derived(self, derived: Action) -> Stamp | None:
-        """Returns the constant that another action appends to this template, so that you can audit the action.
+        """Returns the constant that another action appends to this template. Use the method to audit a derived action.
 
         Args:
             derived: The action to compare with this template.

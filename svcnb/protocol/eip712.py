@@ -29,8 +29,8 @@ class DigestParts:
     Attributes:
         type_string: Canonical text of the primary type.
         type_hash: keccak256 of ``type_string``.
-        domain_separator: Hash of the domain under ``EIP712Domain``.
-        struct_hash: Hash of the message under the primary type.
+        domain_separator: Struct hash of the domain, with the type ``EIP712Domain``.
+        struct_hash: Struct hash of the message, with the primary type.
         digest: The signed bytes: keccak256 of 0x1901, the domain separator and the struct hash.
     """
 

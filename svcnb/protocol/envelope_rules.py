@@ -100,7 +100,7 @@ def check_envelope(
         Address, time and digest.
 
     Raises:
-        EnvelopeRefused: The envelope violates a rule. The error names the first violated rule.
+        EnvelopeRefused: The envelope violates a rule. The attribute ``rule`` is the number of the first violated rule.
     """
     received = _parsed(_small_enough(typed_data))
     _require_members(3, "typed_data", received, _MEMBERS)
@@ -120,11 +120,11 @@ def check_envelope(
 def broken_rules(
     typed_data: object, *, flow: Flow, chain_id: int, now_s: int, vocabulary: Vocabulary | None = None
 ) -> dict[int, EnvelopeRefused]:
-    """Checks each of the rules 1 to 7, even if the envelope violates another rule. See `check_envelope`.
+    """Checks the rules 1 to 7, and returns the errors of all violated rules, by the number of the rule.
 
-    Returns:
-        The errors of the violated rules, by number. If the envelope violates rule 2, the function does not check the
-        later rules. If ``types`` is malformed, the function does not check rule 6.
+    Unlike `check_envelope`, which has the same arguments, the function continues after the first violated rule, with
+    two exceptions. After a violation of rule 2, the function does not check the later rules. If ``types`` is malformed,
+    the function does not check rule 6.
     """
     found: dict[int, EnvelopeRefused] = {}
 

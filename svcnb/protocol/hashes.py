@@ -190,7 +190,7 @@ def usage_key_hash(secret: bytes) -> int:
     """Returns the number that identifies a ChainSecured usage key in the contract.
 
     Args:
-        secret: The key's 32 secret bytes (its base64 text decoded).
+        secret: The key's 32 secret bytes, decoded from its base64 text.
 
     Returns:
         keccak256 of the bytes, as a number.

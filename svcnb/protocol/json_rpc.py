@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 REVERTED: Final = 3
-"""Error code of a reverted call, with the contract's reason as data. EIP-1474 defines no code, but all nodes use 3."""
+"""Error code of a reverted call. EIP-1474 defines no code for this error, but all nodes use 3.
+
+The data of the error is the revert data of the contract.
+"""
 
 INTERNAL_ERROR: Final = -32603
 """Error code of an internal failure of the node. The node can have executed the request, completely or in part."""
@@ -50,7 +53,7 @@ READING_METHODS: Final = frozenset(
         "web3_sha3",
     }
 )
-"""Read-only methods of nodes (EIP-1474 and later methods of Geth), without filters, which change the node's state."""
+"""Read-only methods of nodes, from EIP-1474 and Geth. Methods for filters are missing, because they change the node."""
 
 
 class RpcError(Exception):
@@ -59,7 +62,7 @@ class RpcError(Exception):
     Args:
         code: JSON-RPC error code. 3 is a revert.
         message: Message of the node.
-        data: Additional data. For a revert, this is the reason in hex.
+        data: Additional data. For a revert, the revert data of the contract in hex.
     """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:

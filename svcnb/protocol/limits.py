@@ -88,7 +88,8 @@ MAX_RPC_RESPONSE_BYTES: Final = 25_000_000
 MAX_TRANSACTION_BYTES: Final = 131_072
 """Maximum length of a signed transaction in bytes, as in the pools of public nodes (`txMaxSize` of Geth)."""
 MAX_CALL_GAS: Final = 50_000_000
-"""Maximum gas of one call. As in Geth, a higher value causes no error, because wallets send such values."""
+"""Maximum gas of one call. As in Geth, the emulator reduces a higher value to this limit, because wallets send such
+values."""
 MAX_FEE_HISTORY_BLOCKS: Final = 1_024
 """Maximum number of blocks of one eth_feeHistory request. A very large number crashes the node."""
 MAX_FEE_HISTORY_PERCENTILES: Final = 100
@@ -196,13 +197,15 @@ MAX_MESSAGE_BYTES: Final = 1024 * 1024
 MAX_FETCH_REQUEST_BYTES: Final = MAX_BODY_BYTES
 """Maximum length of the body of one outbound request."""
 MAX_FETCH_URL_CHARS: Final = 64 * 1024
-"""Maximum length of the URL of an outbound request. Most servers accept less."""
+"""Maximum length of the URL of an outbound request, in characters. Most servers accept less."""
 MAX_FETCH_HEADER_CHARS: Final = 256 * 1024
-"""Maximum total length of the headers of an outbound request. Most servers accept less."""
+"""Maximum total length of the headers of an outbound request, in characters. Most servers accept less."""
 MAX_CID_CHARS: Final = 1_024
-"""Maximum length of a CID in a key operation or a management call."""
+"""Maximum length of a CID in a key operation or a management call, in characters."""
 MAX_SCANNED_SOURCE: Final = 256 * 1024
-"""Maximum length of a source that the engine ``auto`` searches for names, in characters. Longer sources run on v8."""
+"""Maximum length of a source that the engine ``auto`` searches for names that ``fast`` does not support, in characters.
+
+Longer sources run on v8."""
 
 # --- client behaviour (docs/service/client.md#timeouts-and-retries) --------------------------------------------------
 CLOCK_SKEW_WARNING_S: Final = 120
@@ -221,7 +224,7 @@ MAX_RECORDED_CHARS: Final = 16_384
 # --- workshop (docs/workshop.md#limits) ------------------------------------------------------------------------------
 MAX_LEARNERS: Final = 1_000
 MAX_LEARNER_NAME_CHARS: Final = 200
-"""Maximum length of a display name and of an e-mail address."""
+"""Maximum length of a display name and of an e-mail address, in characters."""
 MAX_ROSTER_BYTES: Final = 1024 * 1024
 MAX_LEARNER_EMULATORS: Final = 64
 """Maximum number of emulators of one learner.
@@ -234,7 +237,7 @@ MAX_LEARNER_RUNNING: Final = 8
 Above this number, the workshop stops the emulator with the earliest start. The next request starts this emulator
 again."""
 LEARNER_IDLE_STOP_S: Final = 240.0
-"""Time without a request after which a learner's emulator stops, in seconds. The next request restores its state."""
+"""An emulator of a learner stops after this number of seconds without requests. The next request restores its state."""
 MAX_LEARNER_REQUESTS: Final = 8
 """Maximum number of pending requests of one learner. The server processes the requests one at a time."""
 MAX_WORKSHOP_CONNECTIONS: Final = 500

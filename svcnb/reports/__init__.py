@@ -1,4 +1,4 @@
-"""Unattended reports: executes notebooks with typed parameters, saves them, and checks for problems.
+"""Unattended reports: executes notebooks with typed parameters, saves the results, and checks for problems.
 
 ```python
 from svcnb import reports

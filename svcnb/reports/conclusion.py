@@ -55,7 +55,7 @@ def conclude(attention: Sequence[str] = (), also: Sequence[str] = ()) -> Conclus
     """Returns the conclusion of a report, with problems and additional facts. Call this function in the last cell.
 
     Args:
-        attention: Problems, one sentence each. Any problem changes the exit code of `svcnb report`.
+        attention: Problems, one sentence each. If the list is not empty, the exit code of `svcnb report` is 7.
         also: Additional facts, one sentence each, which do not change the exit code.
     """
     return Conclusion(attention, also)

@@ -28,7 +28,7 @@ def check_settings(reads: str, environment: Mapping[str, str]) -> None:
 
     Args:
         reads: Data source of the report: ``account`` or ``triggers``.
-        environment: Environment of the report.
+        environment: Environment variables of the report.
 
     Raises:
         ConfigError: A setting is missing. The hint contains its name.
@@ -91,7 +91,7 @@ def triggers_token(environment: Mapping[str, str]) -> str:
     """Returns the token of the triggers service from the file in ``SVC_TRIGGERS_TOKEN_FILE``.
 
     Args:
-        environment: Environment that contains the variable.
+        environment: Environment variables of the report.
 
     Raises:
         ConfigError: The variable is not set, or the file cannot be read.
@@ -162,8 +162,8 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
     """Returns the newest failed runs of an account, with their errors.
 
     Args:
-        data: Data of the account.
-        limit: Maximum number of runs.
+        data: Runs of the account, from `account_data`.
+        limit: Maximum number of runs to return.
         history: Record of past runs. None means the record of the environment.
     """
     actions, sources = (set(data.runs[name].unique()) for name in ("cid", "source"))

@@ -44,7 +44,7 @@ class Executed(NamedTuple):
         error: Error that stopped the execution. None if all cells ran.
         said: Output of the kernel process on its standard output and standard error. A kernel that crashes can print
             the reason in this output. `svcnb report` does not display the output, because it also contains messages
-            about a normal end, such as an interrupt. A scheduler sends all displayed output by e-mail.
+            about a normal end, such as an interrupt. Schedulers such as cron send all displayed output by e-mail.
     """
 
     notebook: NotebookNode
@@ -142,7 +142,7 @@ def execute(
     Args:
         template: Notebook to execute.
         parameters: Values of the notebook's parameters, as JSON values.
-        environment: Environment of the kernel.
+        environment: Environment variables of the kernel.
         cell_timeout: Time limit of one cell in seconds.
         folder: Working directory of the kernel. None means the working directory of this process.
         progress: Function to call before each cell with the number of completed cells and the number of all cells.

@@ -23,7 +23,7 @@ class Header:
     """Header of a report, displayed as names and values, and available as data for the page title and summary.
 
     Args:
-        facts: Names and values.
+        facts: Names and values to show, in order.
         not_visible: Data that the report could not read, one sentence for each kind.
     """
 
@@ -63,7 +63,7 @@ def header(
     """Returns the header of a report. Display the header in the first cell after the parameters.
 
     Args:
-        data: Data of the account. The other arguments override values of this argument.
+        data: Data of the account, from `account_data`. The other arguments override the values in ``data``.
         zone: Time zone of the report.
         service: Address of the service.
         account: Identifier of the account.

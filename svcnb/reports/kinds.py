@@ -27,7 +27,8 @@ class ReportKind:
         title: Heading of the report.
         says: Content of the report, in one sentence.
         parameters: Class of the parameters.
-        reads: Data source of the report, which needs settings: ``account`` or ``triggers``.
+        reads: Data source of the report: ``account`` or ``triggers``. The source determines the settings that the
+            report needs.
     """
 
     name: str
@@ -42,7 +43,7 @@ class ReportKind:
         return TEMPLATES / f"{self.name}.ipynb"
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks parameters and returns all of them as JSON values.
+        """Checks the given parameters, and returns all parameters, including defaults, as JSON values.
 
         Args:
             given: Names and values. Values can be text, as on a command line.

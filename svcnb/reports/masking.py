@@ -17,7 +17,7 @@ from svcnb.reports.data import TOKEN_FILE
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_CONTROL_TOKEN")
 _LEAST: Final = 8
-"""Minimum length of the secrets in all other variables. Shorter values can occur in text by chance."""
+"""Minimum length of a secret from a variable that is not in `_SECRETS`. Shorter values can occur in text by chance."""
 
 
 def secrets_of(environment: Mapping[str, str]) -> list[str]:
@@ -27,7 +27,7 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
     ``DATABASE_PASSWORD``.
 
     Args:
-        environment: Environment of the report.
+        environment: Environment variables of the report.
     """
     found = [environment.get(name, "").strip() for name in _SECRETS]
     with suppress(KeyError, OSError, UnicodeDecodeError):
@@ -47,7 +47,7 @@ def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
     """Returns a JSON value in which every secret is masked. The function changes mappings in place.
 
     Args:
-        value: The value.
+        value: String, list or dictionary. Any other value stays unchanged.
         secrets: Strings to mask.
         shown: Whether the value is an output of a cell. In outputs, the function also masks everything that looks like
             a key.

@@ -143,7 +143,7 @@ def read_notebook(file: str | Path) -> OwnNotebook:
     """Returns a notebook's title and parameters.
 
     Args:
-        file: The notebook.
+        file: Path of the notebook.
 
     Raises:
         NotebookUnusable: The file does not exist, is too large, is not a notebook, or is not written in Python.
@@ -180,7 +180,7 @@ def read_notebook(file: str | Path) -> OwnNotebook:
 
 
 def create_notebook(file: str | Path) -> Path:
-    """Writes a template for a report of the user.
+    """Writes a template for the user's own report into a new file.
 
     Args:
         file: Path of a new file. The name must end with ``.ipynb``.
@@ -219,7 +219,7 @@ def _parameters(source: str, path: Path) -> dict[str, Parameter]:
     except (SyntaxError, RecursionError):
         raise NotebookUnusable(
             f"the parameters of {path} are not valid Python",
-            hint='Write only assignments such as day = "" in this cell.',
+            hint=f'Write only assignments such as day = "" in the cell with the tag {_TAG!r}.',
         ) from None
     lines = source.splitlines()
     found = {}

@@ -1,7 +1,7 @@
 """Parameters of the reports, with checks of their types and values before a report runs.
 
 papermill itself only warns about an unknown parameter, and accepts any type. The parameter cells of the templates
-contain the same names and defaults, so users can also open each template and run it manually.
+contain the same names and defaults as the classes below. Users can therefore open a template and run it manually.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ class RunHistory(Parameters):
 
     action: str | None = Field(None, description="Include only this action, by name or CID.")
     source: Literal["client", "trigger", "service"] | None = Field(
-        None, description="Source of the runs: client, trigger, or service for runs that only the service recorded."
+        None,
+        description="Include only runs from this source: client, trigger, or service for runs that only the service "
+        "recorded.",
     )
     max_failed_percent: Percent = Field(
         20.0, description="Maximum failure rate of an action, in percent. A higher rate is a problem."
@@ -134,7 +136,7 @@ class Spend(Parameters):
 
     since: Span = Field("30d", description="Length of the period up to now, for example 12h, 7d or 4w.")
     budget_cents: int | None = Field(
-        None, ge=1, description=("Maximum cost in that period, in cents. A higher cost is a problem.")
+        None, ge=1, description=("Maximum cost in the period, in cents. A higher cost is a problem.")
     )
     min_days_left: float | None = Field(
         None,
@@ -146,8 +148,8 @@ class Spend(Parameters):
     max_unexplained_cents: int | None = Field(
         None,
         ge=0,
-        description="Maximum difference between the record and the service's balance, in cents. A larger difference "
-        "is a problem.",
+        description="Maximum difference between the balance that follows from the records and the service's balance, "
+        "in cents. A larger difference is a problem.",
     )
     shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed actions and keys.")
 
@@ -157,7 +159,9 @@ class PermissionAudit(Parameters):
 
     expires_within: Span = Field("30d", description="The report lists the keys that expire within this time.")
     attention: Literal["danger", "warning", "never"] = Field(
-        "danger", description="Lowest severity that counts as a problem: danger, warning, or never."
+        "danger",
+        description="Lowest severity that counts as a problem: danger or warning. With never, no finding counts as a "
+        "problem.",
     )
     shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed changes.")
 

@@ -51,7 +51,8 @@ class Rows:
         columns: Names of the columns.
         rows: Rows of the table. The table shows strings unchanged.
         empty: Text to show if there are no rows.
-        total: Number of all rows, if the table omits some rows. A line below the table then shows both numbers.
+        total: Number of all rows, if the table omits some rows. A line below the table then shows both numbers. None
+            means that the table contains all rows.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ def count(number: int, one: str) -> str:
     """Returns a number with its unit, for example ``1 run`` or ``1,204 runs``.
 
     Args:
-        number: The number.
+        number: Number to show, with commas as thousands separators.
         one: Unit in the singular. The function adds an s to form the plural.
     """
     return f"{number:,} {one}{'' if number == 1 else 's'}"
@@ -131,8 +132,8 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
 
     Args:
         chart: Function of `svcnb.charts` that returns the chart.
-        data: Data of the chart.
-        **options: Other arguments of the chart.
+        data: Data to draw, for example ``data.runs``.
+        **options: Other arguments of the function.
     """
     from svcnb.charts import NothingToDraw
 
@@ -150,7 +151,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
     future groups, has its own column.
 
     Args:
-        permissions: The permissions of an account.
+        permissions: Permissions of an account, from `read_permissions`.
     """
     import altair as alt
 

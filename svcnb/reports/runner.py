@@ -84,7 +84,7 @@ class ReportFailed(SvcnbError):
         notebook: Path of the notebook with its executed cells.
         html: Path of the page.
         cell: Execution number of the failed cell. 0 if the kernel did not start.
-        error: Class name of the error. Empty if the cell did not end.
+        error: Class name of the error, for example ``ConfigError``, or ``CellTimeoutError`` if the cell took too long.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ def run(
         cell_timeout: Time limit of one cell in seconds.
         pdf: Whether to also print the page to a PDF, if Chromium is installed.
         progress: Function to call before each cell with the number of completed cells and the number of all cells.
-        **more: Parameters as keyword arguments.
+        **more: Parameters of the report as keyword arguments.
 
     Returns:
         The report, with its files and its conclusion.

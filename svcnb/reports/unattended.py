@@ -37,7 +37,7 @@ def locked(folder: Path, name: str) -> Iterator[None]:
     """Context manager that locks a report while it runs. If the process ends, the operating system releases the lock.
 
     Args:
-        folder: Folder of the report.
+        folder: Folder for the lock and the report's files.
         name: Name of the report's files, without an extension.
 
     Raises:
@@ -49,7 +49,7 @@ def locked(folder: Path, name: str) -> Iterator[None]:
         if not _lock(file):
             raise ReportRunning(
                 f"another process is creating the report {name}",
-                hint=f"Wait until the process ends. It uses the lock {path}.",
+                hint=f"Wait until that process ends. The process holds the lock {path}.",
             )
         yield
 
@@ -74,7 +74,7 @@ def _lock(file: IO[bytes]) -> bool:
 def ipython_folder() -> Iterator[None]:
     """Context manager that sets a temporary IPython folder while a report runs, if the home folder is not writable.
 
-    User accounts of scheduled services often have no home folder. Without the temporary folder, IPython would print a
+    System users of scheduled services often have no home folder. Without the temporary folder, IPython would print a
     warning to standard error, which cron sends by e-mail. IPython would also create a folder for each process, and not
     delete it.
     """
@@ -112,7 +112,7 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
     Args:
         url: Address of the webhook.
-        summary: The summary to send.
+        summary: Content of the notification, from `Summary.json`.
 
     Raises:
         NotificationFailed: The webhook is not reachable, or did not respond with a 2xx status.
@@ -137,12 +137,13 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
-    """Deletes the older reports of one name. The newest reports, and reports that ``--file`` named, remain.
+    """Deletes the oldest reports with a name. The newest reports, and reports with a name from ``--file``, remain.
 
     Args:
         folder: Folder of the reports.
         name: Name of the report.
-        keep: Number of reports to keep. Each report consists of a notebook and its pages.
+        keep: Number of newest reports to keep. Each report consists of a notebook, an HTML page and, if it was created,
+            a PDF file.
 
     Returns:
         The deleted files.

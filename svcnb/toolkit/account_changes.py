@@ -55,7 +55,7 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
     try:
         events = client.chain_secured.look(own).audit()
     except SvcnbError as error:
-        return Changes(nothing, (f"Changes on the chain could not be read: {error.message}.",))
+        return Changes(nothing, (f"Changes on the chain could not be read: {error.message.removesuffix('.')}.",))
     return Changes(
         Listing((each for each in events if period.begin <= each.time < period.end), of="events", kind=AuditEntry)
     )

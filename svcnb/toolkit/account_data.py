@@ -316,7 +316,7 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
     except ControlRefused:
         return [f"{elsewhere} To include the runs of an emulator, set SVC_CONTROL_TOKEN to its control token."]
     except EmulatorError as error:
-        return [f"{elsewhere} The emulator's list of runs could not be read: {error.message}."]
+        return [f"{elsewhere} The emulator's list of runs could not be read: {error.message.removesuffix('.')}."]
     history.add_service_runs((row for row in rows if row["status"] != "refused"), service=client.base_url)
     return []
 
@@ -329,7 +329,7 @@ def _triggered(triggers: Triggered | None, history: History, service: str, *, re
     try:
         history.add_trigger_runs(triggers, service=service, limit=_TRIGGER_RUNS)
     except SvcnbError as error:
-        return [f"Runs of triggers could not be read: {error.message}."]
+        return [f"Runs of triggers could not be read: {error.message.removesuffix('.')}."]
     return []
 
 

@@ -139,7 +139,7 @@ class Permissions:
             # and the key then has access to this group.
             text = (
                 f"the key lists groups that do not exist: {describe_groups(dead)}. If the account gets a new group "
-                "with one of these numbers, the key has access to the new group"
+                "with one of these numbers, the key has access to the new group."
             )
             yield _finding("note", "removed_groups", who, text)
         if key.may == "only read":

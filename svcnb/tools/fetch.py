@@ -126,7 +126,9 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Downloads the Solidity compiler, which only a rebuild of the contract needs, into Deno's cache unless it exists.
+    """Downloads the Solidity compiler into Deno's cache, unless it is already there.
+
+    Only a rebuild of the contract needs the compiler.
 
     Args:
         report: Function that receives one line for each step.

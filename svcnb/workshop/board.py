@@ -28,7 +28,7 @@ class Board:
     """Snapshot of the progress of all learners.
 
     Args:
-        learners: The learners, in order.
+        learners: Learners, in the order of the rows.
         exercises: Names of all exercises, ``<lesson>.<exercise>``, in the order of the lessons.
         now: Time of the snapshot in Unix seconds. None means the current time.
     """

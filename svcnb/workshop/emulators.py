@@ -53,12 +53,12 @@ class HostedEmulator:
     """Emulator of a learner, with its socket, its folder and, while it runs, its process.
 
     Args:
-        folder: Folder with its state, its port and its settings.
+        folder: Folder of the emulator, which contains the state, the port and the settings.
         settings: Settings of the emulator. None means the stored settings.
-        idle_stop_s: Time without a request after which the emulator stops, in seconds.
+        idle_stop_s: Number of seconds without requests until the emulator stops.
 
     Attributes:
-        folder: Folder with its state, its port and its settings.
+        folder: Folder of the emulator, which contains the state, the port and the settings.
         lock: Lock for starting and stopping the process, and for replacing the state.
         listener: Listening socket.
         process: Current or last process. None before the first start and after `stop`.
@@ -101,7 +101,7 @@ class HostedEmulator:
                     state=self.folder / _STATE,
                     idle_stop_s=self._idle_stop_s,
                     # A learner with access to the control plane must not write files with the permissions of the
-                    # workshop's user.
+                    # system user that runs the workshop's server.
                     recordings=self.folder / _STATE / _RECORDINGS,
                     **self._settings,
                 )
@@ -154,7 +154,7 @@ class Emulators:
 
     Args:
         folder: Folder with the states, which contains one folder for each learner.
-        idle_stop_s: Seconds without a request after which an emulator stops.
+        idle_stop_s: Number of seconds without requests until an emulator stops.
     """
 
     def __init__(self, folder: Path, *, idle_stop_s: float = LEARNER_IDLE_STOP_S) -> None:
@@ -175,13 +175,13 @@ class Emulators:
         return f"<Emulators of {len(self._all)} learners>"
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
-        """Returns an emulator, running or stopped. Creates a missing emulator.
+        """Returns an emulator of a learner, whether it is running or stopped. Creates the emulator if it is missing.
 
-        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method deletes the emulator with the oldest
-        start, including its state.
+        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method first deletes the emulator whose last
+        start is the oldest, including its state.
 
         Args:
-            learner: Owner of the emulator.
+            learner: Identifier of the learner who owns the emulator.
             name: Name of the emulator, which must be a valid folder name.
             settings: Settings of a new emulator. None means the stored settings.
         """
@@ -194,10 +194,10 @@ class Emulators:
             return mine[name]
 
     def start(self, learner: str, name: str, settings: Mapping[str, Any] | None, *, afresh: bool) -> EmulatorControl:
-        """Starts an emulator unless it is already running, and returns a handle.
+        """Starts an emulator unless it is already running, and returns a handle of the emulator.
 
         Args:
-            learner: Owner of the emulator.
+            learner: Identifier of the learner who owns the emulator.
             name: Name of the emulator, as for `open`.
             settings: Settings of the emulator. None means the stored settings.
             afresh: Whether to discard the stored state.
@@ -216,7 +216,7 @@ class Emulators:
         """Returns handles of the running emulators. Waits for emulators that are starting.
 
         Args:
-            learner: Owner of the emulators. None means all learners.
+            learner: Identifier of the learner who owns the emulators. None means all learners.
         """
         with self._lock:
             names = list(self._all) if learner is None else [learner]
@@ -238,7 +238,7 @@ class Emulators:
         """Deletes the states of a learner's emulators. Their addresses do not change.
 
         Args:
-            learner: Owner of the emulators.
+            learner: Identifier of the learner who owns the emulators.
         """
         with self._stopped(learner) as mine:
             for each in mine.values():
@@ -248,7 +248,7 @@ class Emulators:
         """Stops a learner's emulators, and copies their states.
 
         Args:
-            learner: Owner of the emulators.
+            learner: Identifier of the learner who owns the emulators.
             target: Folder of the copy. The method replaces the content of the folder.
         """
         with self._stopped(learner) as mine:
@@ -261,7 +261,7 @@ class Emulators:
         """Stops a learner's emulators, and restores their copied states. Their addresses do not change.
 
         Args:
-            learner: Owner of the emulators.
+            learner: Identifier of the learner who owns the emulators.
             source: Folder that `copy` created.
         """
         for copied in sorted(source.iterdir()):

@@ -42,7 +42,7 @@ class Rehearsal(BaseModel):
 
     Attributes:
         learners: Number of learners.
-        lessons: Numbers of the lessons.
+        lessons: Names of the lessons, for example ``01-quickstart``.
         pause_s: Seconds between two cells of a learner.
         took_s: Time from the start of the first cell to the end of the last cell, in seconds.
         cells: Number of executed cells.
@@ -148,7 +148,7 @@ class _Rehearsing:
     """State of a running rehearsal.
 
     Args:
-        room: The workshop.
+        room: Workshop with the simulated learners.
         lessons: Notebooks of the lessons.
         pause_s: Seconds between two cells.
         folder: Folder for the learners' copies of the lessons.

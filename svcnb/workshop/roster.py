@@ -159,7 +159,7 @@ class Roster:
         return self._content.unlocked
 
     def add(self, name: str = "", email: str = "") -> Learner:
-        """Adds a learner, or returns an existing learner with the same address or name.
+        """Adds a learner, or returns an existing learner with the same e-mail address or name.
 
         Args:
             name: Display name or identifier.
@@ -182,7 +182,7 @@ class Roster:
             return learner
 
     def of_name(self, name: str) -> Learner:
-        """Returns a learner.
+        """Returns the learner with a name.
 
         Args:
             name: Identifier, display name or e-mail address.

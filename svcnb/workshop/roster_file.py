@@ -28,10 +28,10 @@ def read_roster(path: Path) -> list[Entry]:
     The file is text in UTF-8. Commas, semicolons or tabs separate the columns. A first line with ``name`` or
     ``email`` is a header. Without a header, a value with ``@`` is an e-mail address and the first other value is the
     name. A line with separators but without values is a learner without a name, who gets the name *Learner* and a
-    number. Identical names without an address also get a number.
+    number. Identical names without an e-mail address also get a number.
 
     Args:
-        path: The file.
+        path: Path of the file with the learners.
 
     Raises:
         InvalidArgument: The file does not have this format, is too large, or contains no learners or too many learners.

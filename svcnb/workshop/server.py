@@ -78,10 +78,10 @@ class WorkshopServer:
     """Running server of a workshop, which `Workshop.serve` starts.
 
     Args:
-        room: The workshop.
+        room: Workshop that the server controls.
         host: Address to listen on.
         port: Port to listen on. 0 chooses a free port.
-        url: Address for learners, if it differs from host and port.
+        url: Address that learners use for the server. None means ``http://``, the host and the port.
         instructor_token: Token for the instructor's requests and the board. None creates a new token.
 
     Attributes:
@@ -139,7 +139,7 @@ class WorkshopServer:
         return f"{self.url}/board?token={self.board_token}"
 
     def close(self) -> None:
-        """Stops the server, and cancels the starts of lessons that wait. Running emulators continue."""
+        """Stops the server, and cancels lessons that wait for their start. Running emulators continue."""
         self._server.should_exit = True
         self._thread.join(START_TIMEOUT_S)
         self._starts.shutdown(wait=False, cancel_futures=True)
@@ -211,7 +211,7 @@ class WorkshopServer:
             raise _Refused(UNPROCESSABLE, message, 'Send a list of lesson numbers: {"lessons": [1, 2]}.') from None
 
     async def _teach(self, request: Request) -> Response:
-        """Adds, resets, saves or restores one learner."""
+        """Adds or resets one learner, or saves or restores the states of the learner's emulators."""
         self._require_instructor(request)
         name, verb = request.path_params["name"], request.path_params["verb"]
         try:
@@ -278,12 +278,12 @@ class WorkshopServer:
         """Processes the requests of one learner one at a time, so that one learner cannot occupy all threads.
 
         Args:
-            learner: The learner of the request.
+            learner: Learner who sent the request.
         """
         if self._asked[learner.name] >= MAX_LEARNER_REQUESTS:
             raise _Refused(
                 TOO_MANY,
-                f"{MAX_LEARNER_REQUESTS} of your requests are unfinished, and no more are allowed",
+                f"{MAX_LEARNER_REQUESTS} of your requests are unfinished, which is the maximum",
                 "Wait for the responses to these requests.",
             )
         self._asked[learner.name] += 1
@@ -307,7 +307,7 @@ class WorkshopServer:
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
             message = f"the result of the exercise is invalid: {_problem(error)}"
-            raise _Refused(UNPROCESSABLE, message, "Send the fields exercise and right.") from None
+            raise _Refused(UNPROCESSABLE, message, "Send the fields 'exercise' and 'right'.") from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
@@ -335,7 +335,7 @@ class WorkshopServer:
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
             message = f"the lesson cannot start with this request: {_problem(error)}"
-            raise _Refused(UNPROCESSABLE, message, "Send the fields settings and notebook.") from None
+            raise _Refused(UNPROCESSABLE, message, "Send the fields 'settings' and 'notebook'.") from None
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except SvcnbError as error:

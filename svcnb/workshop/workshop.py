@@ -53,8 +53,7 @@ class Workshop(Checked):
         credit_cents: Credit of each new account in a learner's own emulator, in cents.
         folder: Folder for the roster and the states of the emulators, so that a later process can continue with the
             same learners. None means a temporary folder. Only the user who runs the workshop can read the files.
-        idle_stop_s: Time without a request after which an emulator stops, in seconds. The next request
-            restarts the emulator.
+        idle_stop_s: Number of seconds without requests until an emulator stops. The next request restarts the emulator.
         hosts_emulators: Whether the emulators run on this machine. Otherwise, each learner's machine runs its own
             emulators.
 
@@ -105,7 +104,7 @@ class Workshop(Checked):
 
         Args:
             name: Display name, in any script. If empty, the e-mail address or a number determines the name.
-            email: E-mail address.
+            email: E-mail address, or an empty string.
 
         Returns:
             The learner. ``learner.name`` is the identifier, which the names of the learner's files contain.
@@ -132,7 +131,7 @@ class Workshop(Checked):
         In notebooks, `svcnb.Client()` connects to this emulator.
 
         Args:
-            name: The learner.
+            name: Identifier, display name or e-mail address of the learner.
 
         Raises:
             InvalidArgument: The emulators do not run on this machine.
@@ -143,13 +142,13 @@ class Workshop(Checked):
     def start_lesson(
         self, name: str, lesson: str, settings: dict[str, Any], *, notebook: str = "", resume: bool = False
     ) -> EmulatorControl:
-        """Starts a lesson in its own emulator, by default with a new state, and returns a handle.
+        """Starts the emulator of a lesson, by default with a new state, and returns a handle of the emulator.
 
         Without a workshop, the first cell of the lesson starts this emulator.
 
         Args:
-            name: The learner.
-            lesson: The lesson, for example ``"quickstart"``.
+            name: Identifier, display name or e-mail address of the learner.
+            lesson: Name of the lesson, for example ``"quickstart"``.
             settings: Additional settings of the emulator. See `LESSON_SETTINGS`.
             notebook: Identifier of the notebook. Each notebook has its own emulator for the lesson.
             resume: Whether to continue with the state of the last run of the lesson.
@@ -182,7 +181,7 @@ class Workshop(Checked):
         The variables contain a secret, and the addresses of the emulator and of the workshop's server.
 
         Args:
-            name: The learner.
+            name: Identifier, display name or e-mail address of the learner.
         """
         learner = self.learner(name)
         found: dict[str, str] = {}
@@ -214,8 +213,8 @@ class Workshop(Checked):
         """Records that a learner started a lesson.
 
         Args:
-            name: The learner.
-            lesson: The lesson, for example ``"quickstart"``.
+            name: Identifier, display name or e-mail address of the learner.
+            lesson: Name of the lesson, for example ``"quickstart"``.
 
         Raises:
             InvalidArgument: The name of the lesson is invalid.
@@ -281,7 +280,7 @@ class Workshop(Checked):
         The addresses, the token and the environment variables do not change.
 
         Args:
-            name: The learner.
+            name: Identifier, display name or e-mail address of the learner.
         """
         learner = self.learner(name)
         if self.emulators is not None:
@@ -300,7 +299,7 @@ class Workshop(Checked):
         The emulators do not run during the copy.
 
         Args:
-            name: The learner.
+            name: Identifier, display name or e-mail address of the learner.
             label: Name of the saved state. The call replaces an older state with the same label.
         """
         learner = self.learner(name)
@@ -314,8 +313,8 @@ class Workshop(Checked):
         """Restores a saved state of a learner's emulators. Addresses and progress do not change.
 
         Args:
-            name: The learner.
-            label: See `save`.
+            name: Identifier, display name or e-mail address of the learner.
+            label: Name of the saved state, as for `save`.
 
         Raises:
             InvalidArgument: No saved state has this label.
@@ -334,7 +333,7 @@ class Workshop(Checked):
         """Returns the running emulators, for example to inject a fault: ``emulator.faults.next("chain")``.
 
         Args:
-            name: The learner. None means all learners.
+            name: Identifier, display name or e-mail address of the learner. None means all learners.
         """
         return self._hosted().running(None if name is None else self.learner(name).name)
 
@@ -353,7 +352,7 @@ class Workshop(Checked):
         Args:
             host: Address to listen on.
             port: Port to listen on. 0 chooses a free port.
-            url: Address for learners, if it differs from host and port.
+            url: Address that learners use for the server. None means ``http://``, the host and the port.
             instructor_token: Token for the instructor's requests and the board. None creates a new token.
         """
         from svcnb.workshop.server import WorkshopServer

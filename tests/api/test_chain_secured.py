@@ -15,6 +15,10 @@ import pytest
 from eth_account import Account as EthAccount
 
 CODE = "function main() { return 'ran'; }"
+ONLY_ADMIN_WALLET = (
+    "Permission denied: only the admin wallet can change an account in ChainSecured mode. Send the change as a "
+    "transaction of this wallet to the contract whose address GET get_node_chain_config returns."
+)
 
 
 @pytest.fixture
@@ -111,7 +115,7 @@ def test_a_conversion_is_free_and_removes_only_the_permission_to_write(converted
     runs = [account.run(CODE, key=converted.usage_key), account.run(CODE)]
     assert [ran.status_code for ran in runs] == [200, 200]
     refused = account.post("add_group", {"group_name": "n", "group_description": ""})
-    assert (refused.status_code, refused.json()) == (403, "Permission denied")
+    assert (refused.status_code, refused.json()) == (403, ONLY_ADMIN_WALLET)
     assert account.credit() == converted.before - sum(map(account.price, runs))
 
 
@@ -138,7 +142,9 @@ def test_after_a_conversion_the_permission_is_checked_before_existence(converted
     Source: docs/service/permissions.md#permission-of-each-endpoint.
     """
     answer = converted.account.post(path, body)
-    assert (answer.status_code, answer.json()) == (403, "Permission denied")
+    assert (answer.status_code, answer.json()) == (403, ONLY_ADMIN_WALLET)
+    as_usage_key = converted.account.wire.post(path, converted.usage_key, body)
+    assert (as_usage_key.status_code, as_usage_key.json()) == (403, ONLY_ADMIN_WALLET)
 
 
 def test_an_account_is_converted_once(converted, sign_envelope):

@@ -10,19 +10,17 @@ import threading
 
 import pytest
 
+from tests.process_groups import running
+
 ENDLESS = "async function main() { await new Promise(done => setTimeout(done, 600000)); }"
 BUSY = "function main() { for (;;) {} }"
 
 
 @pytest.fixture
 def process():
-    with subprocess.Popen(
-        [sys.executable, "-m", "svcnb", "emulator", "--starter-credits", "500", "--action-spares", "1"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as running:  # fmt: skip
-        yield running
-        if running.poll() is None:
-            running.kill()
+    command = [sys.executable, "-m", "svcnb", "emulator", "--starter-credits", "500", "--action-spares", "1"]
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as emulator:
+        yield emulator
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def tolerant() -> Iterator[Wire]:
 
 
 def tolerated(wire: Any, path: str) -> list[str]:
-    entries = wire.control("/state", method="GET")["forgiven"]
+    entries = wire.control("/state", method="GET")["tolerated_requests"]
     return [entry["form"] for entry in entries if entry["path"] == f"/core/v1/{path}"]
 
 
@@ -101,7 +101,7 @@ def test_a_complete_client_leaves_no_record(local):
     account.group()
     account.usage_key()
     account.listed("list_groups")
-    assert wire.control("/state", method="GET")["forgiven"] == []
+    assert wire.control("/state", method="GET")["tolerated_requests"] == []
 
 
 @pytest.mark.slow

@@ -12,15 +12,18 @@ from typing import Final
 
 PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "benchmarks.md"
 PEERS: Final = {
-    "moto": "start-up of a local service (`bench_start.py`)",
-    "httpx": "import time (`bench_import.py`)",
-    "pandas": "percentiles without a chart (`bench_charts.py`)",
-    "eth-account": "signatures (`bench_typed_data.py`)",
-    "coincurve": "libsecp256k1 alone (`bench_typed_data.py`)",
-    "dbos": "durable workflows (`bench_triggers.py`)",
-    "deno": "`deno run` and Deno workers (`bench_engine.py`, `bench_fast.py`)",
+    "moto": "simulator of AWS, with the server `moto_server` (`bench_start.py`)",
+    "httpx": "HTTP client (`bench_import.py`)",
+    "pandas": "library for data frames (`bench_charts.py`)",
+    "eth-account": "library for Ethereum signatures (`bench_typed_data.py`)",
+    "coincurve": "Python interface of libsecp256k1, a C library for signatures (`bench_typed_data.py`)",
+    "dbos": "library for durable workflows (`bench_triggers.py`)",
+    "deno": "JavaScript runtime, with the command `deno run` and with workers (`bench_engine.py`, `bench_fast.py`)",
 }
-"""Distributions that benchmarks use for comparison, and their purposes."""
+"""Distributions that benchmarks use for comparison, with their descriptions and benchmarks."""
+_WORKERD: Final = (
+    "JavaScript runtime of Cloudflare Workers, with its dynamic loader (`bench_engine.py`, `bench_fast.py`)"
+)
 
 _BLOCK: Final = "<!-- {name} -->\n{text}\n<!-- end -->"
 
@@ -62,8 +65,8 @@ def peers(workerd: str, page: str = "") -> str:
     """
     known = dict(re.findall(r"^\| ([\w-]+) \| ([\d.]+) \|", page, re.MULTILINE))
     rows = [f"| {name} | {_version(name) or known.get(name, 'not installed')} | {use} |" for name, use in PEERS.items()]
-    rows.append(f"| workerd | {workerd} | dynamic loader (`bench_engine.py`, `bench_fast.py`) |")
-    return "\n".join(["| peer | version | compared in |", "|---|---|---|", *rows])
+    rows.append(f"| workerd | {workerd} | {_WORKERD} |")
+    return "\n".join(["| peer | version | description and benchmarks |", "|---|---|---|", *rows])
 
 
 def _version(name: str) -> str:
@@ -82,7 +85,8 @@ def write(printed: Mapping[str, str], workerd: str, day: str) -> None:
         day: Date of the run.
     """
     figures = {
-        name: f"Measured on {day} with {machine()}:\n\n```text\n{text.strip()}\n```" for name, text in printed.items()
+        name: f"Measured on {day} on a machine with {machine()}:\n\n```text\n{text.strip()}\n```"
+        for name, text in printed.items()
     }
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(update(page, figures | {"peers": peers(workerd, page)}), encoding="utf-8")

@@ -156,6 +156,6 @@ def test_the_advice_for_an_expired_key_contains_the_command_that_renews_it():
 
 def test_the_advice_for_a_rejected_change_names_all_causes():
     step = advice(Forbidden("Permission denied", status=403))
-    assert "have expired" in step
+    assert "has expired" in step
     assert "ChainSecured" in step
     assert not PYTHON.search(step)

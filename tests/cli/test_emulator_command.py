@@ -15,11 +15,12 @@ import pytest
 from svcnb.cli._errors import explain
 from svcnb.emulator.settings import Settings
 from svcnb.exit_codes import ExitCode
+from tests.process_groups import running
 
 MEMBERS = {"base_url", "triggers_url", "rpc_url", "control_url", "control_token", "contract_address", "chain_id", "pid"}
 
 
-def anybody_is_left(group: int) -> bool:
+def has_processes(group: int) -> bool:
     """Returns whether a process of the group is running."""
     try:
         os.killpg(group, 0)
@@ -32,12 +33,10 @@ def anybody_is_left(group: int) -> bool:
 @pytest.mark.engine
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_prints_one_line_of_json_and_stops_cleanly_on_a_signal(number: signal.Signals) -> None:
-    with subprocess.Popen(
+    with running(
         [sys.executable, "-m", "svcnb", "emulator"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
     ) as process:
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline())
@@ -45,22 +44,21 @@ def test_it_prints_one_line_of_json_and_stops_cleanly_on_a_signal(number: signal
         assert ready["pid"] == process.pid
         process.send_signal(number)
         rest, errors = process.communicate(timeout=300)
-    assert rest == ""
-    assert process.returncode == ExitCode.OK, errors
-    assert "Traceback" not in errors
-    until = time.monotonic() + 300
-    while anybody_is_left(process.pid):  # the last child process can end a moment later
-        assert time.monotonic() < until, "something that it started goes on"
-        time.sleep(0.02)
+        assert rest == ""
+        assert process.returncode == ExitCode.OK, errors
+        assert "Traceback" not in errors
+        until = time.monotonic() + 300
+        while has_processes(process.pid):  # the last child process can end a moment later
+            assert time.monotonic() < until, "a process of the emulator is still running"
+            time.sleep(0.02)
 
 
 @pytest.mark.engine
 def test_the_chain_engine_ethereumjs_does_not_need_anvil() -> None:
-    with subprocess.Popen(
+    with running(
         [sys.executable, "-m", "svcnb", "emulator", "--chain-engine", "ethereumjs"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         env=os.environ | {"SVC_ANVIL": os.devnull + "/missing"},
     ) as process:
         assert process.stdout is not None

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from svcnb.exit_codes import ExitCode
+from tests.process_groups import running
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
@@ -28,24 +29,17 @@ def ready(runtime: Path) -> Iterator[dict[str, object]]:
     with started(runtime) as process:
         assert process.stdout is not None
         yield json.loads(process.stdout.readline())
-        process.terminate()
-        process.wait(300)
 
 
 @contextmanager
 def started(runtime: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """Starts an emulator in a process. Stops the process at the end of the block, even if the test fails."""
-    with subprocess.Popen(
+    with running(
         [sys.executable, "-m", "svcnb", "emulator", "--starter-credits", "500", "--action-spares", "1", *arguments],
         env=os.environ | {"XDG_RUNTIME_DIR": str(runtime)},
         stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
     ) as process:
-        try:
-            yield process
-        finally:
-            process.terminate()
+        yield process
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import nbformat
 import pytest
 
 from svcnb.cli._workbench import NAME, workbench_folder
+from tests.process_groups import running
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine, pytest.mark.slow]
 
@@ -49,11 +50,10 @@ def test_the_workbench_notebook_has_one_cell_that_shows_the_panels(tmp_path: Pat
 def test_lab_opens_the_first_lesson_with_an_emulator_and_stops_both(tmp_path: Path, number: signal.Signals) -> None:
     own = {name: str(tmp_path / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
     own["IPYTHONDIR"] = str(tmp_path / "ipython")
-    with subprocess.Popen(
+    with running(
         [sys.executable, "-m", "svcnb", "lab", "--no-browser", "--folder", str(tmp_path / "lessons")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         env=os.environ | own,
     ) as lab:
         assert lab.stdout is not None
@@ -82,18 +82,14 @@ def test_a_learner_of_a_workshop_uses_the_emulator_on_its_machine(tmp_path: Path
     folder = tmp_path / "room"
     svcnb = [sys.executable, "-m", "svcnb"]
     jupyter = {name: str(tmp_path / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")}
-    with subprocess.Popen(
-        [*svcnb, "workshop", "start", "ada", "--folder", str(folder)], stdout=subprocess.PIPE, text=True
-    ) as workshop:
+    with running([*svcnb, "workshop", "start", "ada", "--folder", str(folder)], stdout=subprocess.PIPE) as workshop:
         assert workshop.stdout is not None
         assert any(line.startswith("Press Ctrl-C") for line in workshop.stdout)  # this is the last line of the start
         place = folder / "places/ada.env"
         assert place.stat().st_mode & 0o777 == 0o600
         # The shell reads the file, as for a learner.
         lab_line = f'. "{place}" && exec "$@" lab --no-browser --folder "{tmp_path / "lessons"}"'
-        with subprocess.Popen(
-            ["sh", "-c", lab_line, "sh", *svcnb], stdout=subprocess.PIPE, text=True, env=os.environ | jupyter
-        ) as lab:
+        with running(["sh", "-c", lab_line, "sh", *svcnb], stdout=subprocess.PIPE, env=os.environ | jupyter) as lab:
             assert lab.stdout is not None
             said = [lab.stdout.readline().split() for _ in range(5)]
             lab.send_signal(signal.SIGTERM)

@@ -12,6 +12,7 @@ import pytest
 
 from svcnb import Action
 from svcnb.exit_codes import ExitCode
+from tests.process_groups import running
 
 # CIDv0 of an empty file and of "hello world\n", computed by IPFS.
 EMPTY = "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH"
@@ -235,11 +236,8 @@ def test_lite_serve_prints_the_address_of_the_site(tmp_path: Path) -> None:
     (tmp_path / "jupyter-lite.json").write_text("{}", "utf-8")
     (tmp_path / "index.html").write_text("the site", "utf-8")
     command = [sys.executable, "-u", "-m", "svcnb", "lite", "serve", str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            address = process.stdout.readline().strip()
-            assert address.endswith("/")
-            assert httpx.get(address, trust_env=False).text == "the site"
-        finally:
-            process.terminate()
+    with running(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        assert address.endswith("/")
+        assert httpx.get(address, trust_env=False).text == "the site"

@@ -16,6 +16,7 @@ import pytest
 from svcnb.exit_codes import ExitCode
 from svcnb.launch import Emulator
 from svcnb.protocol.hashes import key_hash
+from tests.process_groups import run_shell
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
@@ -97,15 +98,8 @@ def test_the_commands_of_the_readme_work_unchanged(emulator: Emulator, tmp_path:
     assert start.partition("#")[0].rstrip().endswith("&")
     assert address.startswith("export SVC_BASE_URL=")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["sh", "-ec", "\n".join(lines)],
-        cwd=tmp_path,
-        env=os.environ | {"SVC_BASE_URL": emulator.base_url, "PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    environment = os.environ | {"SVC_BASE_URL": emulator.base_url, "PATH": path}
+    done = run_shell("\n".join(lines), timeout=600, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     assert "42" in done.stdout.splitlines()
 

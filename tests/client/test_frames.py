@@ -94,7 +94,7 @@ def test_an_expiration_is_a_time_and_no_expiration_is_none() -> None:
 
 
 def test_the_start_of_a_mint_is_a_time() -> None:
-    assert types(Listing([], of="pending mints", kind=PendingMint))["begun"] == "datetime64[us, UTC]"
+    assert types(Listing([], of="interrupted creations", kind=PendingMint))["begun"] == "datetime64[us, UTC]"
 
 
 def test_a_frame_contains_no_secret() -> None:

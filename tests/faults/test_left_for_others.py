@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import re
-import signal
 import stat
 import subprocess
 import sys
@@ -18,6 +17,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+
+from tests.process_groups import stop
 
 pytestmark = [
     pytest.mark.engine,
@@ -69,9 +70,7 @@ class Terminal:
         return found
 
     def close(self) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGTERM)
-        self.process.wait(PATIENCE_S)
+        stop(self.process)
         self._reader.join(PATIENCE_S)
         os.close(self._ours)
 

@@ -130,7 +130,7 @@ def test_a_page_suggests_no_installation(monkeypatch):
         "This page does not contain the package. Install svcnb on a computer, and repeat the step there."
     )
     monkeypatch.setattr("svcnb.emulator.sandbox.run_result.IN_PAGE", True)
-    assert unsupported_text("a stack").endswith("run this action with an installed svcnb")
+    assert unsupported_text("a stack").endswith("run this action with an installed svcnb.")
 
 
 def test_requests_is_prepared_when_it_is_imported(tmp_path):

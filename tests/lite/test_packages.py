@@ -25,6 +25,7 @@ import pytest
 
 import svcnb
 import svcnb.lite.page
+from svcnb.lite import packages
 from svcnb.lite.packages import WHEELS, locked, wanted_of, write_own_wheel
 from svcnb.lite.page import POLICY, SiteNotBuilt, complete
 from svcnb.lite.precompile import AT_START, MEMORY, precompile
@@ -182,6 +183,39 @@ def test_the_page_compiles_and_unpacks_as_little_as_possible(site):
     program = f"import sys; sys.path.insert(0, {str(site / 'python_stdlib.zip')!r}); import pure; print(pure.__file__)"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip().endswith("__init__.pyc")
+
+
+_PYODIDE = """
+export async function loadPyodide() {
+  const libraries = ["one", "two"].map((each) => `/lib/python3.14/site-packages/${each}/_fast.so`);
+  return {
+    _api: { config: {} },
+    _module: { LDSO: { loadedLibsByName: Object.fromEntries(libraries.map((each) => [each, {}])) } },
+    FS: { readFile: (path) => new TextEncoder().encode(`content of ${path}`) },
+    loadedPackages: {},
+    makeMemorySnapshot: () => new Uint8Array(4),
+    runPython() {},
+    toPy: (object) => object,
+  };
+}
+"""
+"""Substitute for Pyodide whose Python has loaded two libraries with the same file name."""
+
+
+@pytest.mark.engine
+def test_libraries_with_the_same_file_name_become_two_files_of_the_page(tmp_path):
+    names = [f"{package}/_fast.so" for package in ("one", "two")]
+    listed = {"files": {name: len(name) for name in [*names, "one/__init__.py"]}, "libraries": {}}
+    content = "".join([*names, "one/__init__.py"]).encode()
+    (tmp_path / AT_START).write_bytes(gzip.compress(json.dumps(listed).encode() + b"\n" + content))
+    (tmp_path / "pyodide.mjs").write_text(_PYODIDE, "utf-8")
+    (tmp_path / "pyodide.asm.mjs").write_text("export default () => {};", "utf-8")
+    packages._run_pyodide(tmp_path, "make_snapshot.mjs", AT_START, MEMORY)
+    kept, libraries = _unpacked(tmp_path / AT_START)
+    assert kept == {"one/__init__.py": b"one/__init__.py"}
+    assert len(libraries) == 2
+    for path, file in libraries.items():
+        assert (tmp_path / file).read_text("utf-8") == f"content of {path}"
 
 
 def test_the_start_of_the_page_imports_modules_that_exist():

@@ -203,7 +203,7 @@ def test_help_names_every_option(notebook):
     assert not told.error
     assert "--until-effective" in told.printed
     assert "%svc" in notebook.run("%svc help").printed
-    assert "Creates an action from the cell" in notebook.inspect("%%action")
+    assert "Creates an action from the JavaScript" in notebook.inspect("%%action")
 
 
 @pytest.mark.slow

@@ -208,7 +208,7 @@ def test_the_recorded_python_runs(browser, panel):
 def test_the_recorded_client_does_not_contain_its_key():
     with svcnb.Client("http://127.0.0.1:9", api_key=SECRET) as client:
         probe = Probe(client)
-        assert "svc = svcnb.Client('http://127.0.0.1:9')  # its key: SVC_API_KEY" in probe.as_code()
+        assert "svc = svcnb.Client('http://127.0.0.1:9')  # reads the key from SVC_API_KEY" in probe.as_code()
         assert SECRET not in probe.as_code() + repr(probe) + json.dumps(probe.get_state(), default=str)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from svcnb import reports
 from svcnb.exit_codes import ExitCode
+from tests.process_groups import run_shell
 
 
 def guide(heading: str) -> list[str]:
@@ -49,10 +50,7 @@ def test_the_command_that_the_guide_gives_to_a_scheduler_works_in_a_small_enviro
         environment |= {"GITHUB_STEP_SUMMARY": "summary.md", "SVC_API_KEY": place.settings["SVC_API_KEY"]}
     address = {"SVC_BASE_URL": place.settings["SVC_BASE_URL"]}
     for settings, code in (({}, ExitCode.USAGE), (address, ExitCode.OK)):
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], cwd=tmp_path, env=environment | settings, capture_output=True, text=True,
-            timeout=300, check=False,
-        )  # fmt: skip
+        done = run_shell(command, timeout=300, cwd=tmp_path, env=environment | settings)
         assert done.returncode == code, done.stderr
         assert ("SVC_BASE_URL" in done.stderr) == (code != ExitCode.OK)
     assert list((tmp_path / "out").glob("spend-*.html"))

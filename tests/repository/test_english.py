@@ -118,6 +118,63 @@ def _hints(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield from ((each.lineno, text) for each in branches if (text := literal(each)))
 
 
+_NEXT_SENTENCE = re.compile(r"""[\w)}\]'"`…][.?] (?=[A-Z`'"])""")
+
+
+@pytest.mark.usefixtures("checker")
+def test_a_message_of_one_clause_has_no_full_stop_and_a_message_of_sentences_ends_with_one(root: Path) -> None:
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted((root / "svcnb").rglob("*.py"))}
+    calls = [(path, node) for path, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    raised = {
+        _called(node.exc)
+        for tree in trees.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+    }
+    assert {"InvalidArgument", "StructuredError", "ValueError"} <= raised
+    found = [
+        f"{path.relative_to(root)}:{line}: {message}"
+        for path, call in calls
+        if _called(call) in raised
+        for line, message in _messages(call)
+        if not _has_full_stop_of_its_kind(message)
+    ]
+    assert found == []
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+
+
+def _messages(call: ast.Call) -> Iterator[tuple[int, str]]:
+    literal = import_module("english_texts").literal  # the fixture `checker` adds its folder to the path
+    values = [*call.args, *(each.value for each in call.keywords if each.arg not in {"hint", "fix"})]
+    for value in values:
+        branches = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+        yield from ((each.lineno, text) for each in branches if " " in (text := literal(each)))
+
+
+def _has_full_stop_of_its_kind(message: str) -> bool:
+    if _NEXT_SENTENCE.search(message):
+        return message.endswith((".", "?", "{}")) or _COMMAND.search(message) is not None
+    return message[0].isupper() or not message.endswith(".") or message.endswith("...")
+
+
+@pytest.mark.parametrize(
+    ("message", "is_right"),
+    [
+        ("the group {} is not registered: create the group", True),
+        ("the group {} is not registered.", False),
+        ("{} does not exist. Create the group first", False),
+        ("{} does not exist. Create the group first.", True),
+        ("{} does not exist. Create the wallet: python contract.py wallet", True),
+        ("{} needs 2 arguments. The arguments are: {}", True),
+    ],
+)
+def test_a_missing_or_unnecessary_full_stop_is_found(message: str, *, is_right: bool) -> None:
+    assert _has_full_stop_of_its_kind(message) is is_right
+
+
 def _is_sentence(hint: str) -> bool:
     begins = not hint[0].islower() or hint.startswith("svcnb")
     return begins and (hint.endswith((".", "?", "{}")) or _COMMAND.search(hint) is not None)

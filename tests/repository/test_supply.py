@@ -143,7 +143,7 @@ def test_an_advisory_is_read_as_its_format_says(audit, version, expected):
     assert not audit.affected(ADVISORY | {"withdrawn": "2026-01-01T00:00:00Z"}, "some-package", version)
 
 
-@pytest.mark.skipif("SVC_ADVISORIES" not in os.environ, reason="no advisory data at hand (SVC_ADVISORIES)")
+@pytest.mark.skipif("SVC_ADVISORIES" not in os.environ, reason="needs advisory data (SVC_ADVISORIES)")
 def test_no_pinned_version_is_known_to_be_vulnerable(audit, sbom):
     pinned = {name: version for name, (version, _) in sbom.pins().items()}
     assert audit.findings(Path(os.environ["SVC_ADVISORIES"]), pinned) == []

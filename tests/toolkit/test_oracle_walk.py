@@ -14,6 +14,7 @@ import pytest
 
 from svcnb.launch import Emulator
 from svcnb.toolkit.cookbook import create_project
+from tests.process_groups import running
 
 pytestmark = [pytest.mark.slow, pytest.mark.chain, pytest.mark.engine]
 
@@ -29,10 +30,9 @@ def project(tmp_path: Path) -> Path:
 def sources(project: Path) -> Iterator[list[str]]:
     """Output of `python sources.py`, which runs until the end of the test."""
     command = [sys.executable, "sources.py"]
-    with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, text=True) as process:
+    with running(command, cwd=project, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         yield [process.stdout.readline() for _ in range(7)]
-        process.terminate()
 
 
 @pytest.fixture
@@ -47,7 +47,13 @@ def step(project: Path, service: Emulator) -> Step:
     """Runs a command in the folder of the project."""
     environment = os.environ | {"SVC_BASE_URL": service.base_url, "SVC_RPC_URL": service.rpc_url}
     return lambda *command: subprocess.run(
-        [sys.executable, *command], cwd=project, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *command],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 

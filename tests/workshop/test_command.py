@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.process_groups import running
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -20,8 +22,7 @@ def workshop(tmp_path: Path) -> Iterator[Command]:
     """Runs a command with the workshop that runs in this test's folder."""
     (tmp_path / "roster.csv").write_text("name,email\nJosé,jose@example.org\nAda Lovelace,\n,\n", encoding="utf-8")
     program = [sys.executable, "-m", "svcnb", "workshop"]
-    server = subprocess.Popen([*program, "start", "roster.csv"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    try:
+    with running([*program, "start", "roster.csv"], cwd=tmp_path, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         printed = "".join(server.stdout.readline() for _ in range(5))
         assert "(3 learners)" in printed
@@ -39,9 +40,6 @@ def workshop(tmp_path: Path) -> Iterator[Command]:
         kept = [place["SVC_WORKSHOP_TOKEN"] for place in places.values()]
         kept.append(json.loads((tmp_path / "workshop/server.json").read_text())["token"])
         assert [secret for secret in kept if secret in printed] == []
-    finally:
-        server.terminate()
-        server.communicate(timeout=60)
 
 
 @pytest.mark.slow

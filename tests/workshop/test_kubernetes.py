@@ -86,7 +86,7 @@ def test_the_probe_finds_a_server_with_a_chosen_token(cluster: Workshop) -> None
         assert http.get(f"{url}/progress", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
 
 
-@pytest.mark.skipif("SVC_CHART" not in os.environ, reason="SVC_CHART names no copy of the chart")
+@pytest.mark.skipif("SVC_CHART" not in os.environ, reason="needs the JupyterHub chart (SVC_CHART)")
 def test_the_values_are_valid_for_the_chart() -> None:
     """Checks the chart's defaults with these values, merged as Helm merges values, against the chart's schema."""
     jsonschema = pytest.importorskip("jsonschema")

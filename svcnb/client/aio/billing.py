@@ -65,7 +65,7 @@ class AsyncBilling(AsyncResource):
         return await self._do(confirm(payment))
 
     async def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
-        """Waits until the service has added the credit of a payment, and returns the payment as ``credited``.
+        """Waits until the service has added the credit of a payment, and returns the payment with status ``credited``.
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.

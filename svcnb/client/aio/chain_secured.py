@@ -141,7 +141,9 @@ class AsyncChainSecured(Namespace):
         return await self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     async def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Returns the result of each of the service's eight rules for a signed envelope, at the service's current time.
+        """Checks a signed envelope against the service's eight rules, and returns one result for each rule.
+
+        The check uses the service's current time.
 
         Source: docs/service/signatures.md#rules-of-a-signature.
 

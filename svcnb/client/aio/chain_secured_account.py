@@ -54,7 +54,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
     @cached_property
     def groups(self) -> AsyncOnChainGroups:
-        """Groups, which link actions and wallets."""
+        """Groups: sets of actions and wallets that belong together."""
         return AsyncOnChainGroups(self._session, self._account)
 
     @cached_property
@@ -68,7 +68,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return AsyncWalletBilling(self._session, self._account)
 
     async def describe(self) -> OnChain:
-        """Returns the on-chain state of the account: its owner, the wallet that pays, and the number of its objects."""
+        """Returns the on-chain state of the account: the owner, the billing wallet, and the number of objects."""
         return await self._do(account_flows.describe(self._account))
 
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
@@ -79,7 +79,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
         Args:
             key: A usage key, its text or its hash.
-            action: The action, its source, CID or hashed CID.
+            action: An action, a source, a CID or a hashed CID.
             wallet: The wallet that the action uses, or None for a run without a wallet.
 
         Raises:

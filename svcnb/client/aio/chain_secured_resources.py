@@ -59,7 +59,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
         return await self._do(flows.create_wallet(self._account, name, description))
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or the wallets of a group. The zero address means every wallet."""
+        """Returns all wallets of the account, or of a group. In a group, the zero address means every wallet."""
         return await self._do(flows.wallets(self._account, group))
 
     async def delete(self, wallet: WalletRef) -> Receipt:
@@ -292,7 +292,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         transaction. Additions come first.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             name: The new name.
             description: The new description.
             actions: The complete new list of permitted actions. An empty list permits none.
@@ -387,7 +387,7 @@ class AsyncOnChainActions(AsyncOnChainResource):
         return await self._do(flows.delete(self._account, action))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or the actions of a group. The zero hash means every action."""
+        """Returns all actions of the account, or of a group. In a group, the hash zero means every action."""
         return await self._do(flows.actions_of(self._account, group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:

@@ -45,7 +45,7 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
         data: The encoded values.
 
     Returns:
-        One value for each type. Addresses are lowercase ``0x`` strings, and lists and tuples are tuples.
+        One value for each type. Addresses become lowercase ``0x`` strings, and both lists and tuples become tuples.
 
     Raises:
         AbiError: The bytes are not an encoding of these types.

@@ -97,7 +97,7 @@ class ChainAccess:
             self._warned = True
             warnings.warn(
                 f"the service's clock is {timedelta(seconds=round(abs(skew)))} {'ahead of' if skew > 0 else 'behind'} "
-                f"this machine's clock: correct this machine's clock; the client signs with the service's time",
+                f"this machine's clock. Correct this machine's clock. The client signs with the service's time.",
                 ClockSkew,
                 stacklevel=2,
             )
@@ -116,7 +116,7 @@ class ChainAccess:
         """Calls a function of the contract without a transaction, and returns its result.
 
         Args:
-            name: The function.
+            name: Name of the function.
             *arguments: Arguments of the function.
             sender: Address that the contract treats as the caller.
             block: Number of the block whose final state the contract reads. None means the latest block.

@@ -126,7 +126,10 @@ class History:
         )
 
     def diff(self, first: int, last: int | None) -> Listing[Change]:
-        """Returns the changes from the end of block ``first`` to the end of block ``last``, or of the last block."""
+        """Returns the changes from the end of block ``first`` to the end of block ``last``.
+
+        If ``last`` is None, the result contains all changes since block ``first``.
+        """
         before, after = self.at(first), self.at(last)
         # Both states use the latest names, so that a rename alone is not a change of permissions.
         before.names = after.names.merged(before.names)
@@ -176,7 +179,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
     """Reads and returns the history of an account.
 
     Args:
-        chain: The chain.
+        chain: Access to the chain that contains the account.
         master_hash: Master hash of the account.
         last: Last block to read. None means the latest block.
 

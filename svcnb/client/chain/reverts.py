@@ -66,7 +66,7 @@ def refused(function: str, data: bytes) -> ChainError:
     """
     revert = decode_revert(abi, data)
     return ChainError(
-        f"the contract rejected {function}: {_told(revert)}; no change was made",
+        f"the contract rejected {function}, and no change was made: {_told(revert)}",
         name=revert.name,
         arguments=_arguments(revert),
         hint=ADVICE.get(

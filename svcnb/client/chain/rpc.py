@@ -23,7 +23,7 @@ class RpcError(ChainError):
 
     Attributes:
         code: Error code of the node. 3 means that the call reverted.
-        data: Additional data. For a revert, the data is the contract's reason.
+        data: Additional data. For a revert, the encoded error of the contract.
     """
 
     def __init__(self, message: str, *, code: int = 0, data: Any = None, hint: str | None = None) -> None:
@@ -33,7 +33,7 @@ class RpcError(ChainError):
 
     @property
     def revert_data(self) -> bytes | None:
-        """The contract's reason, or None if the error is not a revert."""
+        """The encoded error of the contract, or None if the node's error is not a revert."""
         found = json_rpc.RpcError(self.code, self.message, self.data).revert_data
         return found if found or self.code == json_rpc.REVERTED or "revert" in self.message.lower() else None
 

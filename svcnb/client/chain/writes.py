@@ -33,7 +33,10 @@ If the chain executes another write first, this write can need more gas than est
 """
 
 NO_GAS: Final = "InsufficientFunds"
-"""Name of the error for a wallet that cannot pay the gas. The arguments are its address and its balance in wei."""
+"""Name of the error for a wallet that cannot pay the gas.
+
+The arguments of the error are the wallet's address and its balance in wei.
+"""
 
 _FIRST_POLL_S: Final = 0.05
 _LONGEST_POLL_S: Final = 2.0

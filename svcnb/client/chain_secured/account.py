@@ -95,7 +95,7 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def groups(self) -> OnChainGroups:
-        """Groups, which link actions and wallets."""
+        """Groups: sets of actions and wallets that belong together."""
         return OnChainGroups(self._session, self._account)
 
     @cached_property
@@ -109,7 +109,7 @@ class ChainSecuredAccount(KnownAccount):
         return WalletBilling(self._session, self._account)
 
     def describe(self) -> OnChain:
-        """Returns the on-chain state of the account: its owner, the wallet that pays, and the number of its objects."""
+        """Returns the on-chain state of the account: the owner, the billing wallet, and the number of objects."""
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
@@ -120,7 +120,7 @@ class ChainSecuredAccount(KnownAccount):
 
         Args:
             key: A usage key, its text or its hash.
-            action: The action, its source, CID or hashed CID.
+            action: An action, a source, a CID or a hashed CID.
             wallet: The wallet that the action uses, or None for a run without a wallet.
 
         Raises:

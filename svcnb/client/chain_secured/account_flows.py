@@ -140,7 +140,7 @@ def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str
     names: Names = yield from account.learn_names()
     funds = int((yield from account.chain.rpc("eth_getBalance", gas_payer(owner).address, "latest")), 16)
     return (
-        f"The account {uint256_hex(account.master_hash)} (now {admin}) will belong to {owner.address}.",
+        f"The account {uint256_hex(account.master_hash)} (admin now: {admin}) will belong to {owner.address}.",
         "The account cannot return to API mode.",
         "The account key can no longer make changes, but can still read data and run actions.",
         f"The account keeps {_counted(names)} and the credit.",
@@ -202,7 +202,7 @@ def transfer(account: Ownership, to: AnySigner | str, *, confirm: bool) -> Flow[
     )
 
 
-# --- interrupted mints --------------------------------------------------------------------------------------------
+# --- interrupted creations of wallets and usage keys --------------------------------------------------------------
 
 
 def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
@@ -212,10 +212,11 @@ def resume(account: Ownership, record: PendingMint) -> Flow[Wallet | UsageKey]:
 
 
 def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
-    """Checks that the caller has confirmed the deletion of a mint's record.
+    """Checks that the caller has confirmed the deletion of the record of an interrupted creation.
 
     Raises:
-        NotConfirmed: ``confirm`` is not True, and the record contains the only copy of a wallet's path or of a key.
+        NotConfirmed: ``confirm`` is not True, and the record contains the only copy of a usage key or of a wallet's
+            derivation path.
     """
     if record.stage != "asked" and not confirm:
         what = (
@@ -227,8 +228,8 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
             )
         )
         raise NotConfirmed(
-            f"this call requires confirm=True, because it deletes the pending {record.kind} {record.name!r} "
-            f"irreversibly",
+            f"this call requires confirm=True, because it irreversibly deletes the record of the {record.kind} "
+            f"{record.name!r}, whose creation is not complete",
             consequences=(what, "The account keeps the entries that are already registered on chain."),
             hint=(
                 f"To finish the operation, call svc.chain_secured.resume({record.id!r}, owner). To delete the record, "

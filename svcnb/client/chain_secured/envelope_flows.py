@@ -29,7 +29,7 @@ _PATHS: Final = {
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Returns the result of every rule for an envelope, even if the envelope violates one of the rules.
+    """Checks a signed envelope against the rules 1 to 8, and returns one result for each rule.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """

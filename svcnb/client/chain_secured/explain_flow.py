@@ -21,9 +21,9 @@ def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRe
     """Reads the account from the contract, and returns the explanation. This call is free.
 
     Args:
-        account: The account.
-        key: The usage key.
-        action: The action.
+        account: Account that contains the key.
+        key: A usage key, its text or its hash.
+        action: An action, a source, a CID or a hashed CID.
         wallet: The wallet that the action uses, or None for a run without a wallet.
     """
     asked = ExplanationSubject.of(key, action, wallet)

@@ -239,8 +239,8 @@ def _secret(key: KeyRef) -> str:
     text = found.reveal() if isinstance(found, Secret) else found
     if not text or looks_like_hash(text):
         raise InvalidArgument(
-            "the check requires the secret of the key, but the passed value does not contain the secret",
-            hint="Pass the UsageKey that creation returned, or the key string that you saved.",
+            "the check requires the secret of the key, but this value does not contain the secret",
+            hint="Pass the UsageKey that mine.usage_keys.create() returned, or the key string that you saved.",
         )
     return text.strip()
 

@@ -1,7 +1,8 @@
-"""Mints: the service creates a wallet or a usage key, and a transaction registers the object on chain.
+"""Creation of a wallet or a usage key in two steps (a *mint*).
 
-The client records every step, because the process can crash after any step. Each step first checks whether it
-is already complete. A resumed mint therefore repeats no step.
+First, the service creates the object. Then a transaction registers the object on chain. The client records every step,
+because the process can crash after any step. Each step first checks whether it is already complete. A resumed mint
+therefore repeats no step.
 """
 
 from __future__ import annotations
@@ -48,13 +49,14 @@ def hash_of(secret: str, form: HashForm) -> int:
     if raw is None:
         raise InvalidArgument(
             "invalid usage key of a ChainSecured account: expected base64 of 32 bytes",
-            hint="Pass the UsageKey that creation returned, or its api_key_hash from mine.usage_keys.list().",
+            hint="Pass the UsageKey that mine.usage_keys.create() returned, or its api_key_hash from "
+            "mine.usage_keys.list().",
         )
     return usage_key_hash(raw)
 
 
 def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, **arguments: Any) -> Flow[PendingMint]:
-    """Writes the record of a mint before the first request, and returns the record."""
+    """Writes the record of a mint before the client sends the first request, and returns the record."""
     node = yield from account.chain.node()
     begun = yield from account.chain.time()
     return (
@@ -220,7 +222,7 @@ def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def require_same_service(account: Ownership, record: PendingMint) -> Flow[None]:
-    """Checks that the current owner of the account resumes a mint at the service where it started.
+    """Checks that the current owner of the account resumes a mint, at the service where the mint started.
 
     Raises:
         InvalidArgument: The record belongs to another service, chain or contract.

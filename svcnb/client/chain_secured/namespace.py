@@ -40,17 +40,19 @@ class Namespace(Checked):
         self._records = PendingFolder()
 
     def pending(self) -> Listing[PendingMint]:
-        """Returns the unfinished creations of wallets and usage keys at this service.
+        """Returns the records of interrupted creations of wallets and usage keys at this service.
 
         Displays never show the secrets of new usage keys.
         """
         base_url = self._chain.config.base_url
         return Listing(
-            [item for item in self._records.all() if item.base_url == base_url], of="pending mints", kind=PendingMint
+            [item for item in self._records.all() if item.base_url == base_url],
+            of="interrupted creations",
+            kind=PendingMint,
         )
 
     def delete_pending(self, mint: PendingMint | str, *, confirm: bool = False) -> None:
-        """Deletes the record of an unfinished creation.
+        """Deletes the record of the interrupted creation of a wallet or a usage key.
 
         A wallet or key that the service has already created is then lost, because only the record contains its data.
 
@@ -60,7 +62,7 @@ class Namespace(Checked):
 
         Raises:
             NotConfirmed: The service has already created the wallet or the key, and ``confirm`` is not True.
-            InvalidArgument: There is no such record.
+            InvalidArgument: There is no record with this id.
         """
         record = self._record(mint)
         account_flows.require_confirmed(record, confirm=confirm)
@@ -198,7 +200,9 @@ class ChainSecured(Namespace):
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
     def check(self, typed_data: dict[str, Any], signature: str, *, flow: str | None = None) -> Listing[Verdict]:
-        """Returns the result of each of the service's eight rules for a signed envelope, at the service's current time.
+        """Checks a signed envelope against the service's eight rules, and returns one result for each rule.
+
+        The check uses the service's current time.
 
         Source: docs/service/signatures.md#rules-of-a-signature.
 

@@ -26,7 +26,7 @@ class Ownership:
     Attributes:
         writer: Writer with the owner's wallet.
         master_hash: Master hash of the account.
-        records: Store of mints in progress.
+        records: Store of the records of interrupted creations (`svcnb.client.chain_secured.pending`).
     """
 
     writer: Writer
@@ -55,7 +55,7 @@ class Ownership:
             self._stale = True
 
     def view(self, name: str, *arguments: Any, block: int | None = None) -> Flow[Any]:
-        """Calls a view of the contract with the account's master hash, and returns the result."""
+        """Calls a view function of the contract with the account's master hash, and returns the result."""
         return self.chain.view(name, self.master_hash, *arguments, block=block)
 
     def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
@@ -89,12 +89,12 @@ class Ownership:
         return names
 
     def signed(self, purpose: Purpose) -> Flow[SignedEnvelope]:
-        """Returns an envelope that the owner's wallet signed, at the service's current time."""
+        """Requests the owner's signature of an envelope with the service's current time, and returns the result."""
         return signed(self.writer, purpose)
 
 
 def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
-    """Returns an envelope that a wallet signed, at the service's current time.
+    """Requests the wallet's signature of an envelope with the service's current time, and returns the signed envelope.
 
     Raises:
         SigningError: The wallet did not sign.

@@ -1,6 +1,6 @@
-"""Store of mints in progress, which prevents data loss after an interruption, a node failure, or insufficient gas.
+"""Store of the records of mints, which prevents data loss after an interruption, a node failure, or insufficient gas.
 
-A mint is the creation of a wallet or a usage key in two steps. First, the service creates the object. Then the owner
+A *mint* is the creation of a wallet or a usage key in two steps. First, the service creates the object. Then the owner
 registers the object on chain. Between these steps, only the record contains the data. The store therefore writes the
 record to disk before the first request, and again when the response has arrived. Each record is a separate file that
 only its owner can read. The store encrypts the file with a key in another folder. A copied folder, a search index or a
@@ -28,7 +28,7 @@ from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
 from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 from svcnb.protocol.nesting import parse
 
-SCHEMA: Final = DocumentSchema("record of a mint", 1, {0: lambda document: document})
+SCHEMA: Final = DocumentSchema("record of an interrupted creation", 1, {0: lambda document: document})
 """Records of version 0 do not contain their version."""
 
 Kind = Literal["wallet", "usage key"]
@@ -150,7 +150,7 @@ class PendingFolder:
             replace_file(self._path(record.id), sealed)
         except OSError as error:
             raise ConfigError(
-                f"the record of this mint cannot be stored in {self.folder}: {error.strerror or error}",
+                f"the record of the creation cannot be stored in {self.folder}: {error.strerror or error}",
                 hint=(
                     f"Make the folder writable, or set {_FOLDER} to the path of another folder. Without a record, a "
                     "crash between creation and registration loses the key."
@@ -179,8 +179,8 @@ class PendingFolder:
         record = self._read(self._path(identity))
         if record is None:
             raise InvalidArgument(
-                f"there is no pending mint with the id {identity!r}",
-                hint="To list the pending mints, call svc.chain_secured.pending().",
+                f"there is no interrupted creation with the id {identity!r}",
+                hint="To list the interrupted creations, call svc.chain_secured.pending().",
             )
         return record
 
@@ -194,8 +194,8 @@ class PendingFolder:
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
             raise InvalidArgument(
-                f"invalid id {identity!r} of a pending mint: expected letters and digits",
-                hint="To list the pending mints, call svc.chain_secured.pending().",
+                f"invalid id {identity!r} of an interrupted creation: expected letters and digits",
+                hint="To list the interrupted creations, call svc.chain_secured.pending().",
             )
         return self.folder / f"{identity}.pending"
 
@@ -216,7 +216,7 @@ class PendingFolder:
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:
             raise ConfigError(
-                str(error), hint="Finish the mint with the version of svcnb that the message describes."
+                str(error), hint="Finish the creation with the version of svcnb that the message describes."
             ) from None
         except (OSError, ValueError) as error:
             raise self._unreadable(path, error) from None
@@ -241,7 +241,8 @@ class PendingFolder:
         if len(key) != _KEY_BYTES:
             raise ConfigError(
                 f"the key file {self.key_file} has {len(key)} bytes: expected {_KEY_BYTES}",
-                hint="Restore the file from a copy. If there are no pending mints, move the file to another folder.",
+                hint="Restore the file from a copy. If you do not need the records of interrupted creations, move the "
+                "file to another folder.",
             )
         return key
 
@@ -270,4 +271,4 @@ def _open(key: bytes, content: bytes) -> bytes:
 
 
 def _no_cipher() -> ExtraMissing:
-    return ExtraMissing("encrypting the records of pending mints requires pycryptodome", "chain")
+    return ExtraMissing("encrypting the records of interrupted creations requires pycryptodome", "chain")

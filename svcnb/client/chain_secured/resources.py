@@ -63,7 +63,7 @@ class OnChainWallets(OnChainResource):
         return self._do(flows.create_wallet(self._account, name, description))
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or the wallets of a group. The zero address means every wallet."""
+        """Returns all wallets of the account, or of a group. In a group, the zero address means every wallet."""
         return self._do(flows.wallets(self._account, group))
 
     def delete(self, wallet: WalletRef) -> Receipt:
@@ -294,7 +294,7 @@ class OnChainGroups(OnChainResource):
         transaction. Additions come first.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             name: The new name.
             description: The new description.
             actions: The complete new list of permitted actions. An empty list permits none.
@@ -387,7 +387,7 @@ class OnChainActions(OnChainResource):
         return self._do(flows.delete(self._account, action))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or the actions of a group. The zero hash means every action."""
+        """Returns all actions of the account, or of a group. In a group, the hash zero means every action."""
         return self._do(flows.actions_of(self._account, group))
 
     def get(self, action: ActionRef) -> RegisteredAction:

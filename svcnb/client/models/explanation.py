@@ -25,8 +25,10 @@ Missing: TypeAlias = Literal[
     "master_only",
     "owner_only",
 ]
-"""Code of the first missing link or other cause of a rejection, in the order of the service's checks. Empty if the
-service permits the call."""
+"""Code of the first missing permission or other cause of a rejection, in the order of the service's checks.
+
+Empty if the service permits the call.
+"""
 
 WarningCode: TypeAlias = Literal[
     "master_key",
@@ -41,7 +43,7 @@ WarningCode: TypeAlias = Literal[
 
 
 class GroupLink(Model):
-    """Links between one group and the key, the action and the wallet of the explanation."""
+    """Permissions of the explanation's key, action and wallet in one group."""
 
     id: int
     """Number of the group."""
@@ -59,11 +61,11 @@ class GroupLink(Model):
     """Whether the group permits the wallet. None if the caller passed no wallet."""
 
     by_wildcard: tuple[Literal["key", "action", "wallet"], ...] = ()
-    """Links that exist only because of a wildcard entry."""
+    """Which of ``key``, ``action`` and ``wallet`` are True only because of a wildcard entry."""
 
     @property
     def connects(self) -> bool:
-        """True if this group has all required links."""
+        """True if ``key`` and ``action`` are True, and ``wallet`` is True or None."""
         return self.key and self.action and self.wallet is not False
 
 
@@ -96,13 +98,13 @@ class ExplanationWarning(Model):
 
 
 class Explanation(Model):
-    """Links between a key, an action and a wallet, with the missing link and the calls that add this link."""
+    """Whether a key can run an action with a wallet, the missing permission, and the calls that grant it."""
 
     allowed: bool
     """True if the service permits the run, and the use of the wallet if the caller passed a wallet."""
 
     missing: Missing = ""
-    """Code of the missing link or other cause, for programs. Empty if ``allowed`` is True."""
+    """Code of the missing permission or other cause, for programs. Empty if ``allowed`` is True."""
 
     reason: str
     """One sentence that says why the service permits or rejects the run."""
@@ -123,7 +125,7 @@ class Explanation(Model):
     """True if the key can execute in every group, because the key has the wildcard or is the account key."""
 
     groups: tuple[GroupLink, ...] = ()
-    """Groups of the account that have a link to the key, the action or the wallet."""
+    """Groups of the account in which the key can execute, or that permit the action or the wallet."""
 
     repairs: tuple[Repair, ...] = ()
     """Possible repairs. The repairs with the fewest calls come first.

@@ -54,7 +54,7 @@ class TraceEvent(Model):
     """Size of a request body, a response body, a console line or a module, in bytes."""
 
     phase: str | None = None
-    """``start`` for the event of an outbound request. None for the event of its response, and for other kinds."""
+    """``start`` for the event of an outbound request. None for the event of the response, and for other events."""
 
     ok: bool | None = None
     """Whether the action succeeded. None for every event except ``end``."""

@@ -83,7 +83,8 @@ class TriggerRun(Model):
     """
 
     error: str | None = None
-    """HTTP status and text of the error, with the stack trace if the action threw an error. None without an error."""
+    """HTTP status and text of the error, with the stack trace if the action threw the error. None if no attempt failed.
+    """
 
     attempt: int = 1
     """Number of attempts so far, including the first."""

@@ -120,7 +120,7 @@ def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
     body = _opening(payment) | {"payment_method": payment.method}
     try:
         # Send the same request as the processor's client library in a browser. Only the service that issued the secret
-        # receives it.
+        # receives the secret.
         yield from ask(Call("POST", _local(payment) + "/confirm", nothing, body, key=False))
     except (NotFound, NotTheApi):
         return payment  # with a real processor, a person must pay
@@ -221,7 +221,7 @@ class Billing(Resource):
         return self._do(confirm(payment))
 
     def wait(self, payment: Payment, *, timeout: float = 600.0) -> Payment:
-        """Waits until the service has added the credit of a payment, and returns the payment as ``credited``.
+        """Waits until the service has added the credit of a payment, and returns the payment with status ``credited``.
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.

@@ -81,7 +81,7 @@ class Groups(Resource):
         later update can therefore undo the earlier update. ``add_action`` and similar methods do not have this problem.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             name: The new name.
             description: The new description.
             actions: The complete new list of permitted actions. An empty list permits none.

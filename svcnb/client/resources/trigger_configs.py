@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.triggers import CronPreview, EventPreview
 from svcnb.protocol.cron import Cron
-from svcnb.protocol.errors import MalformedValue
+from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.event_signature import Event
 from svcnb.protocol.hashes import normal_address
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def schedule_config(cron: str) -> dict[str, Any]:
-    """Returns the settings of a schedule.
+    """Returns the settings of a trigger of the kind ``schedule``.
 
     Raises:
         InvalidArgument: The text is not a schedule, or fires too often.
@@ -27,7 +27,7 @@ def schedule_config(cron: str) -> dict[str, Any]:
 def chain_config(
     chain: str, contract: str, event: str, topics: object, start_block: int | str | None
 ) -> dict[str, Any]:
-    """Returns the settings of a chain event.
+    """Returns the settings of a trigger of the kind ``chain_event``.
 
     Raises:
         InvalidArgument: The event is not a signature.
@@ -50,7 +50,7 @@ def check(kind: str, config: Mapping[str, Any]) -> None:
     if kind == "schedule":
         if not config.get("cron"):
             raise InvalidArgument(
-                'the config of a schedule has no "cron"',
+                'the config of a schedule trigger has no "cron"',
                 hint='Add "cron" to config, for example {"cron": "0 9 * * *"}.',
             )
         _checked(Cron, config["cron"])
@@ -58,8 +58,9 @@ def check(kind: str, config: Mapping[str, Any]) -> None:
         given: dict[str, Any] = {"contract_address": config.get("address")} | dict(config)
         if absent := [name for name in _CHAIN_FIELDS if not isinstance(given.get(name), str)]:
             raise InvalidArgument(
-                f"the config of a chain event needs a string for {' and '.join(absent)}",
-                hint=f"Add {', '.join(_CHAIN_FIELDS)} to config.",
+                "invalid config of a chain_event trigger: "
+                + ", ".join(f'"{name}" must be a string, got {shown(given.get(name))}' for name in absent),
+                hint=f"Add the fields {', '.join(_CHAIN_FIELDS)} to config.",
             )
         _checked(normal_address, given["contract_address"])
         _checked(Event.parse, given["event_signature"])

@@ -200,7 +200,7 @@ def update(access: ServiceAccess, trigger: Trigger | str, **changes: Any) -> Flo
         body["usage_api_key"] = _key_text(key)
     if not body:
         raise InvalidArgument(
-            "no change was passed", hint=("Pass at least one change: triggers.update(trigger, name='new').")
+            "the update contains no fields", hint="Pass at least one field: triggers.update(trigger, enabled=False)."
         )
     return ask(access.call("PATCH", f"/api/triggers/{_id(trigger)}", model(Trigger), body, repeatable=True))
 
@@ -304,7 +304,7 @@ def fire(
         )
     request = Request("POST", address, sent, content, config.timeouts.connect, config.timeouts.write, "/webhook/...")
     answer: Answer = yield request
-    if answer.status != 202:  # noqa: PLR2004 - the only status of an accepted post
+    if answer.status != 202:  # noqa: PLR2004 - the only status of an accepted webhook request
         raise failure(answer, config, request, Call("POST", "/webhook", nothing))
     return Accepted.model_validate_json(answer.content)
 

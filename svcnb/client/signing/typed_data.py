@@ -36,7 +36,7 @@ _ARRAY: Final = re.compile(r"(.+)\[([0-9]{0,9})\]\Z", re.DOTALL)
 _NUMBER: Final = re.compile(r"-?[0-9]{1,78}\Z|0[xX][0-9a-fA-F]{1,64}\Z")
 _PREFIX: Final = b"\x19\x01"
 _SHAPE: Final = "Pass typed data with the members types, primaryType, domain and message (EIP-712)."
-_UNDEFINED: Final = "Define the type in types, or use a type of EIP-712, such as uint256."
+_UNDEFINED: Final = "Define the type in 'types', or use a type of EIP-712, such as uint256."
 
 
 def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
@@ -87,7 +87,7 @@ def _checked(typed_data: object) -> dict[str, Any]:
             raise MalformedValue(f"the typed data has no member {member!r}", hint=_SHAPE)
     types, primary = _checked_types(typed_data["types"]), typed_data["primaryType"]
     if not isinstance(primary, str) or primary not in types:
-        raise MalformedValue(f"primaryType is {shown(primary)}, but types does not define this type", hint=_UNDEFINED)
+        raise MalformedValue(f"primaryType is {shown(primary)}, but 'types' does not define this type", hint=_UNDEFINED)
     domain_fields = types.get("EIP712Domain")
     if domain_fields is None:
         names = typed_data["domain"] if isinstance(typed_data["domain"], dict) else ()
@@ -113,7 +113,7 @@ def _checked_types(types: object) -> Types:
         for name, fields in types.items()
     )
     if not good:
-        raise MalformedValue("types must map each name to a list of fields, each with a name and a type", hint=_SHAPE)
+        raise MalformedValue("'types' must map each name to a list of fields, each with a name and a type", hint=_SHAPE)
     assert isinstance(types, dict)  # noqa: S101 - checked above
     for name, fields in types.items():
         if len({field["name"] for field in fields}) != len(fields):
@@ -135,8 +135,8 @@ def _require_domain(fields: list[dict[str, str]], domain: object) -> None:
     extra = [name for name in domain if name not in names] if isinstance(domain, dict) else []
     if extra:
         raise MalformedValue(
-            f"domain has the member {shown(extra[0])}, which the signature does not cover",
-            hint="Add the member to types.EIP712Domain, or delete the member from domain.",
+            f"'domain' has the member {shown(extra[0])}, which the signature does not cover",
+            hint="Add the member to types.EIP712Domain, or delete the member from 'domain'.",
         )
 
 
@@ -243,7 +243,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _undefined(kind: str, where: str) -> MalformedValue:
-    return MalformedValue(f"{where} has the type {shown(kind)}, but types does not define this type", hint=_UNDEFINED)
+    return MalformedValue(f"{where} has the type {shown(kind)}, but 'types' does not define this type", hint=_UNDEFINED)
 
 
 def _unfit(where: str, value: object, kind: str, allowed: str) -> MalformedValue:

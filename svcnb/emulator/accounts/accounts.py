@@ -145,7 +145,7 @@ class Accounts:
     async def _within_rate(self, call: Call) -> None:
         """Limits how often one IP address creates accounts (docs/service/http.md#overload-and-transport)."""
         client = call.request.client
-        # Use the machine's time, because the window of the limit never ends while the emulator's clock is frozen.
+        # Use the machine's time. With a frozen emulator clock, the window of the limit would never end.
         wait_s = await self._limiter.admit(client.host if client else "", time.time())
         if wait_s is not None:
             raise StructuredError(

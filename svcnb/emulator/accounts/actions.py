@@ -38,14 +38,17 @@ class Actions:
         )
 
     async def add_action(self, call: Call, body: AddActionRequest) -> Success:
-        """Registers an action under its CID, or changes its name and description. The call requires the account key."""
+        """Registers an action under its CID. The call requires the account key.
+
+        If the action is already registered, the call changes the name and the description of the action.
+        """
         require_owner(call.caller)
         action = int(hashed_cid(body.action_ipfs_cid), 16)
         await self._contract.write("addAction", call.caller.master_hash, body.name, body.description, action)
         return Success()
 
     async def delete_action(self, call: Call, body: DeleteActionRequest) -> Success:
-        """Removes an action from the account and from all of its groups. The call requires the account key."""
+        """Deletes an action from the account and from all groups of the account. The call requires the account key."""
         require_owner(call.caller)
         master, action = call.caller.master_hash, int(body.hashed_cid, 16)
         if not await self._known(call, action):

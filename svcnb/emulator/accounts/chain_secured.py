@@ -115,8 +115,8 @@ class ChainSecured:
     ) -> SignedWalletResponse:
         """Creates a wallet for the owner of the wallet that signed the request.
 
-        The new wallet does not belong to an account until the account's admin wallet registers it on the chain
-        (registerWalletDerivation).
+        The new wallet does not belong to an account until the admin wallet of a ChainSecured account registers the new
+        wallet on the chain (registerWalletDerivation).
         """
         await self._verify(body, Flow.CREATE_WALLET)
         _, address, path = self._new_wallet()
@@ -127,8 +127,8 @@ class ChainSecured:
     ) -> SignedUsageApiKeyResponse:
         """Creates a usage key for the owner of the wallet that signed the request.
 
-        The service returns the key only in this response.
-        The key has no permissions until the account's admin wallet registers it on the chain (setUsageApiKey).
+        The service returns the key only in this response. The key has no permissions until the admin wallet of a
+        ChainSecured account registers the key on the chain (setUsageApiKey).
         """
         await self._verify(body, Flow.ADD_USAGE_API_KEY)
         secret, address, path = self._new_wallet()
@@ -137,10 +137,10 @@ class ChainSecured:
         )
 
     async def convert_to_chain_secured_account(self, call: Call, body: ConvertAccountRequest) -> Success:
-        """Transfers the account to an admin wallet. The transfer is irreversible.
+        """Converts an account to ChainSecured mode, in which an admin wallet owns it. The conversion is irreversible.
 
         The call requires the account key and the new admin wallet's signature. The account keeps its groups, wallets,
-        keys and credit. After the transfer, the account key cannot change the account.
+        keys and credit. After the conversion, the account key cannot change the account.
         """
         signer = await self._verify(body, Flow.CONVERT_ACCOUNT)
         if signer != body.new_admin_wallet_address:

@@ -101,7 +101,7 @@ class NodeConfig:
         )
 
     async def api_payers(self, _call: Call, _given: None) -> list[str]:
-        """Returns the addresses of the payers: wallets that send managed writes."""
+        """Returns the addresses of the payers: wallets that send the transactions for accounts in API mode."""
         return list(self._chain.payers)
 
     async def admin_api_payer(self, _call: Call, _given: None) -> str:

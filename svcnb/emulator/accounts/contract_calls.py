@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from svcnb.emulator.chain.errors import ContractRevert
 
 PERMISSION_DENIED: Final = "Permission denied"
-_DENIALS: Final = frozenset({"NotMasterAccount", "NoAccountAccess", "UsageApiKeyExpired"})
+ONLY_ADMIN_WALLET: Final = (
+    f"{PERMISSION_DENIED}: only the admin wallet can change an account in ChainSecured mode. Send the change as a "
+    "transaction of this wallet to the contract whose address GET get_node_chain_config returns."
+)
+_DENIALS: Final = frozenset({"NotMasterAccount", "UsageApiKeyExpired"})
+_PAYER_DENIED: Final = "NoAccountAccess"
+"""Name of the revert of a payer's write for an account in ChainSecured mode."""
 _DENIAL_PREFIX: Final = "NotAllowedTo"
 _MISSING: Final = frozenset(
     {
@@ -32,7 +38,7 @@ _MISSING: Final = frozenset(
 _LARGE: Final = 1 << 64
 _NO_REASON: Final = (
     "the contract reverted without a reason, probably because the call needs too much gas. Send shorter names and "
-    "descriptions, or request fewer list entries with a smaller page_size"
+    "descriptions, or request fewer list entries with a smaller page_size."
 )
 
 WRITE_ERRORS: Final = frozenset({400, 403, 404})
@@ -50,7 +56,9 @@ class ContractCalls:
         self._chain = chain
 
     async def write(self, function: str, *arguments: Any) -> Any:
-        """Sends a managed write and waits until a block contains the transaction.
+        """Sends a managed write: a transaction that a payer wallet sends for an account in API mode.
+
+        The method waits until a block contains the transaction.
 
         Args:
             function: Name of the contract's function.
@@ -134,9 +142,9 @@ def require_owner(caller: Caller) -> None:
     Raises:
         EndpointFailure: 403 if the key is not the account key of a managed account.
     """
-    require_master(caller)
     if not caller.managed:
-        raise EndpointFailure(403, PERMISSION_DENIED)
+        raise EndpointFailure(403, ONLY_ADMIN_WALLET)
+    require_master(caller)
 
 
 def failure_of(revert: ContractRevert) -> ServiceError:
@@ -145,6 +153,8 @@ def failure_of(revert: ContractRevert) -> ServiceError:
     Args:
         revert: The decoded revert.
     """
+    if revert.name == _PAYER_DENIED:
+        return EndpointFailure(403, ONLY_ADMIN_WALLET)
     if revert.name in _DENIALS or revert.name.startswith(_DENIAL_PREFIX):
         return EndpointFailure(403, PERMISSION_DENIED)
     if not revert.name:

@@ -91,13 +91,16 @@ class Lists:
         return [_wallet(row, positions) for row in rows]
 
     async def list_wallets_in_group(self, call: Call, query: GroupWalletsQuery) -> list[WalletItem]:
-        """Lists the wallets that a group permits, registered in the account or not."""
+        """Lists the wallets that a group permits, including wallets that are not registered in the account."""
         rows = await self._page(call, query, "listWalletsInGroup", query.group_id)
         positions = await self._positions(call, rows)
         return [_wallet(row, positions) for row in rows]
 
     async def list_actions(self, call: Call, query: ActionsQuery) -> list[ActionItem]:
-        """Lists the actions of the account, or the actions that a group permits, registered or not."""
+        """Lists the registered actions of the account, or the actions that a group permits.
+
+        The list of a group also contains actions that are not registered in the account.
+        """
         if query.group_id:
             rows = await self._page(call, query, "listActionsInGroup", query.group_id)
         else:

@@ -69,8 +69,8 @@ class UsageKeys:
     async def add_usage_api_key(self, call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:
         """Creates a usage key and returns the key, which the service never returns again.
 
-        The key is the secret of a new wallet in base64. The service also registers that wallet in the account. The call
-        requires the account key.
+        The key is the private key of a new wallet in base64. The service also registers that wallet in the account. The
+        call requires the account key.
         """
         require_owner(call.caller)
         path = self._custody.new_path()

@@ -198,7 +198,7 @@ class RunActions:
         raise EndpointFailure(
             400,
             "code is empty, or code and ipfs_id are missing. Send code (JavaScript source), or only ipfs_id (the CID "
-            "of a source that was sent before)",
+            "of a source that was sent before).",
         )
 
     def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:

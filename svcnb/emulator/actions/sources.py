@@ -23,7 +23,7 @@ class SourceCache:
         self._sources: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def put(self, cid: str, source: str) -> None:
-        """Stores the source of a permitted run. Deletes the least recently run sources above the limit of the cache.
+        """Stores the source of a permitted run. If the cache is full, deletes the least recently run sources.
 
         Args:
             cid: CID of the source.

@@ -13,7 +13,7 @@ class Declined(NamedTuple):
 
     Attributes:
         code: Machine-readable code.
-        message: Text for the user.
+        message: One clause for the user, in lower case and without a full stop.
     """
 
     code: str
@@ -29,11 +29,11 @@ ACCEPTED: Final = {
 """Accepted numbers with their brands. Card processors use the same numbers in their test modes."""
 
 DECLINED: Final = {
-    "4000000000000002": Declined("card_declined", "The card was declined."),
-    "4000000000009995": Declined("insufficient_funds", "The card was declined: it has insufficient funds."),
-    "4000000000000069": Declined("expired_card", "The card was declined: it has expired."),
-    "4000000000000127": Declined("incorrect_cvc", "The card was declined: its security code is incorrect."),
-    "4000000000000119": Declined("processing_error", "The card was declined: an error occurred while processing it."),
+    "4000000000000002": Declined("card_declined", "the card was declined"),
+    "4000000000009995": Declined("insufficient_funds", "the card was declined: it has insufficient funds"),
+    "4000000000000069": Declined("expired_card", "the card was declined: it has expired"),
+    "4000000000000127": Declined("incorrect_cvc", "the card was declined: its security code is incorrect"),
+    "4000000000000119": Declined("processing_error", "the card was declined: an error occurred while processing it"),
 }
 """Declined numbers, each with a different reason."""
 
@@ -44,7 +44,7 @@ def judge(number: str | None) -> Declined | None:
     """Checks a card number.
 
     Args:
-        number: Card number. The check ignores spaces and dashes. None means an accepted card.
+        number: Card number. The check ignores spaces and dashes. None means `DEFAULT_CARD`, which is accepted.
 
     Returns:
         The reason why the processor declines the card, or None if it accepts the card.
@@ -55,12 +55,12 @@ def judge(number: str | None) -> Declined | None:
     if digits in DECLINED:
         return DECLINED[digits]
     if not (digits.isascii() and digits.isdigit() and 12 <= len(digits) <= 19 and _luhn(digits)):  # noqa: PLR2004 - ISO/IEC 7812
-        return Declined("incorrect_number", "The card was declined: the card number is invalid.")
+        return Declined("incorrect_number", "the card was declined: the card number is invalid")
     return Declined(
         "test_mode_card_required",
         (
-            "The card was declined: this processor moves no money and accepts only test cards. Never enter a real "
-            f"card number; use {DEFAULT_CARD}."
+            "the card was declined, because this processor moves no money and accepts only test cards: use "
+            f"{DEFAULT_CARD}, and never enter a real card number"
         ),
     )
 

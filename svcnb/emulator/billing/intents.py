@@ -35,8 +35,8 @@ Table(
     """,
 )
 
-# A processing payment gets the status "becomes" at the time "due_at". Both are null if only another call ends the
-# processing.
+# The columns "becomes" and "due_at" contain the next status of a processing payment and the time of the change. Both
+# are null if only another call ends the processing.
 Table(
     "processor_intents",
     """
@@ -71,7 +71,7 @@ class Intent(NamedTuple):
         becomes: Status that a processing payment gets at ``due_at``, or None.
         due_at: Unix seconds at which the status of a processing payment changes, or None.
         problem_code: Code of the last failed attempt, for example ``card_declined``, or None.
-        problem: Error message of the last failed attempt, or None.
+        problem: Reason for the last failed attempt as one clause, in lower case and without a full stop, or None.
         created_at: Time of creation, in Unix seconds.
         updated_at: Time of the last change, in Unix seconds.
         credited_at: Unix seconds at which the service credited the payment, or None.
@@ -104,7 +104,7 @@ class Intent(NamedTuple):
             method: The payment method, or None if the chosen method does not change.
             now: Current time, in Unix seconds.
             delay_s: Seconds of processing before the outcome.
-            problem: Code and text of a failure, or None.
+            problem: Code of a failure, and its reason as one clause, or None.
         """
         later = outcome != "processing" and delay_s > 0
         return self._replace(
@@ -152,18 +152,25 @@ def add(connection: Connection, intent: Intent) -> None:
 def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
     """Returns a payment with its current status, or None if the id is unknown.
 
-    The function stores a status change that is due, so that an earlier clock setting does not undo the change.
+    The function stores a status change that is due, so that the change is permanent even if a user sets the clock back.
     """
     if not _ID.fullmatch(intent_id):
         return None
     row = connection.record("SELECT * FROM processor_intents WHERE id = :id", id=intent_id)
     if row is None:
         return None
-    kept = Intent(**row)
+    kept = Intent(**row | {"problem": _clause(row["problem"])})
     current = kept.at(now)
     if current is not kept:
         save(connection, current)
     return current
+
+
+def _clause(stored: str | None) -> str | None:
+    """Returns a stored reason as one clause. Earlier versions stored one or more sentences."""
+    if not stored or not stored.endswith("."):
+        return stored
+    return "; ".join(each[:1].lower() + each[1:] for each in stored.removesuffix(".").split(". "))
 
 
 def save(connection: Connection, intent: Intent) -> None:

@@ -25,8 +25,11 @@ _ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 _OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 _METHODS: Final[tuple[Method, ...]] = get_args(Method)
 _LONGEST_EMAIL: Final = 320
-_REFUSED: Final = ("payment_failed", "The payment failed.")
-_REVERTED: Final = ("transaction_reverted", "The payment failed: the transaction was reverted. No money was deducted.")
+_REFUSED: Final = ("payment_failed", "the payment failed")
+_REVERTED: Final = (
+    "transaction_reverted",
+    "the payment failed, because the transaction was reverted; no money was deducted",
+)
 
 
 class ProcessorRefusal(EndpointFailure):
@@ -300,16 +303,10 @@ def _not_creditable(intent: Intent, account: str) -> str | None:
     return {
         "requires_payment_method": "this payment has not been paid yet: pay at the processor, then confirm the payment",
         "processing": "this payment is still processing: confirm the payment later (crypto can take several minutes)",
-        "failed": f"{_clause(intent.problem or 'the payment failed')}; pay again, or create another payment",
+        "failed": f"{intent.problem or 'the payment failed'}; pay again, or create another payment",
         "canceled": "this payment was canceled: create another payment",
         "succeeded": None,
     }[intent.status]
-
-
-def _clause(problem: str) -> str:
-    """Returns the first sentence of a text for the page, as a message of the API: lower case, without a full stop."""
-    first = problem.partition(". ")[0].removesuffix(".")
-    return first[:1].lower() + first[1:]
 
 
 def _wrong_status(intent: Intent, effect: str) -> ProcessorRefusal:

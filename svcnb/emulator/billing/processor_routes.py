@@ -182,7 +182,7 @@ class ProcessorPages:
         data = asset(name)
         if data is None:
             raise StructuredError(
-                404, f"the file {name} was not found", fix="Build the front end: python hatch_build.py."
+                404, f"the file {name} was not found", fix="To build the front end, run: python hatch_build.py"
             )
         return Response(data, media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 

@@ -48,8 +48,8 @@ def _problem(transaction: Transaction, nonce: int, balance: int) -> str | None:
         return f"nonce too low: next nonce {nonce}, tx nonce {transaction.nonce}"
     if transaction.nonce > nonce:
         return (
-            f"nonce too high: next nonce {nonce}, tx nonce {transaction.nonce}; send transactions in "
-            "order, because this node does not queue them"
+            f"nonce too high: next nonce {nonce}, tx nonce {transaction.nonce}. Send transactions in "
+            "order, because this node does not queue them."
         )
     if transaction.cost > balance:
         return (

@@ -1,4 +1,4 @@
-"""Early start of the chain node.
+"""Start of the chain node before the rest of the emulator.
 
 The root secret alone determines which wallets have ether in the first block. If there is no stored state, the node can
 therefore start while the other modules of the emulator load.

@@ -56,7 +56,7 @@ def _check_fee_history(params: list[Any]) -> None:
     if count is not None and count > MAX_FEE_HISTORY_BLOCKS:
         raise RpcError(
             INVALID_PARAMS,
-            f"{FEE_HISTORY} requests {count} blocks; at most {MAX_FEE_HISTORY_BLOCKS} are allowed: request fewer",
+            f"{FEE_HISTORY} requests {count} blocks, but at most {MAX_FEE_HISTORY_BLOCKS} are allowed: request fewer",
         )
     percentiles = params[2] if len(params) > 2 else None  # noqa: PLR2004 - count, block, percentiles
     if not isinstance(percentiles, list):
@@ -64,7 +64,7 @@ def _check_fee_history(params: list[Any]) -> None:
     if len(percentiles) > MAX_FEE_HISTORY_PERCENTILES:
         raise RpcError(
             INVALID_PARAMS,
-            f"{FEE_HISTORY} requests {len(percentiles)} percentiles; at most {MAX_FEE_HISTORY_PERCENTILES} are "
+            f"{FEE_HISTORY} requests {len(percentiles)} percentiles, but at most {MAX_FEE_HISTORY_PERCENTILES} are "
             "allowed: request fewer",
         )
     for each in percentiles:

@@ -36,7 +36,7 @@ _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
 
 
 class Chain:
-    """Chain with the deployed contract. Addresses are available immediately. All methods need a previous `start`.
+    """Chain with the deployed contract. Addresses are available immediately. Call `start` before all other methods.
 
     Args:
         settings: Settings that select the chain and the number of payers.
@@ -48,7 +48,7 @@ class Chain:
         chain_id: Chain id. For an external chain, the value is 0 until `start`.
         contract_address: Address of the contract, in lowercase with the prefix 0x. The custody's root secret determines
             this address.
-        payers: Addresses of the wallets that send managed writes, in lowercase with the prefix 0x.
+        payers: Addresses of the wallets that send the writes of API mode, in lowercase with the prefix 0x.
         admin_payer: Address of the wallet that manages the payers, in lowercase with the prefix 0x.
     """
 

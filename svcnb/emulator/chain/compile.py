@@ -100,7 +100,7 @@ def compile_contracts() -> Compiled:
         size = len(built[name]["evm"]["deployedBytecode"]["object"]) // 2
         if size > MAX_CODE_BYTES:
             raise CompileFailed(
-                f"{name} has {size} bytes of code; a chain accepts at most {MAX_CODE_BYTES}: split the facet"
+                f"{name} has {size} bytes of code, but a chain accepts at most {MAX_CODE_BYTES}: split the facet"
             )
     facets = {name: _selectors(built[name]["abi"]) for name in FACETS}
     return Compiled(

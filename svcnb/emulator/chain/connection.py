@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LARGEST_ANSWER: Final = 1 << 30
-"""Maximum length in bytes of a response to the emulator itself, such as a dump of the state."""
+"""Maximum length in bytes of a response to a request of the emulator itself, such as a dump of the state."""
 PIECE_BYTES: Final = 128 * 1024
 _HEAD: Final = re.compile(rb'\{(?:"jsonrpc":"2\.0",)?"id":([0-9]{1,18}),')
 """Beginning of a response from the built-in nodes."""

@@ -117,8 +117,8 @@ async def check_version(request: Request, address: str) -> None:
     there = {selector for _, selectors in loupe.decode_result(abi, bytes.fromhex(answer[2:])) for selector in selectors}
     if lacking := sorted(name for name, function in contract.functions().items() if function.selector not in there):
         raise ChainUnusable(
-            f"a different version of svcnb deployed the contract at {address}, which has no {', '.join(lacking)}: "
-            "use that version, or a different seed or state folder"
+            f"a different version of svcnb deployed the contract at {address}, which lacks these functions: "
+            f"{', '.join(lacking)}. Use that version, or a different seed or state folder."
         )
 
 
@@ -203,14 +203,14 @@ async def _send(chain: LocalChain | RemoteChain, relay: Relay, owner: Wallet, ca
             _check(call, await relay.send(owner, call.to, call.data))
         except ChainUnavailable as error:
             raise ChainUnusable(
-                f"{call.what} cannot be deployed: {error.message}. Send ether to {owner.address} on this chain, and "
-                "keep the seed or the state folder."
+                f"the transaction for {call.what} cannot be sent: {error.message}. Send ether to {owner.address} on "
+                "this chain, and keep the seed or the state folder."
             ) from error
 
 
 def _check(call: Creation, receipt: dict[str, Any]) -> None:
     if receipt["status"] != "0x1":
         raise ChainUnusable(
-            f"{call.what} cannot be deployed, because the transaction {receipt['transactionHash']} failed: start with "
-            "a different seed or state folder"
+            f"the transaction {receipt['transactionHash']} for {call.what} failed: start with a different seed or "
+            "state folder"
         )

@@ -85,7 +85,7 @@ class Gateway:
                 None,
                 RpcError(
                     INVALID_REQUEST,
-                    f"the batch has {len(body)} requests; at most {MAX_RPC_BATCH} are allowed: send smaller batches",
+                    f"the batch has {len(body)} requests, but at most {MAX_RPC_BATCH} are allowed: send fewer requests",
                 ),
             )
         if any(isinstance(request, dict) and request.get("method") in {_SEND, _SEND_SYNC} for request in body):
@@ -113,7 +113,7 @@ class Gateway:
                 if left > 0:
                     return answer
                 number = request.get("id") if isinstance(request, dict) else None
-                problem = f"response too large: the batch exceeds {MAX_RPC_RESPONSE_BYTES} bytes; send smaller batches"
+                problem = f"response too large: the batch exceeds {MAX_RPC_RESPONSE_BYTES} bytes. Send smaller batches."
                 return _failure(number, RpcError(RESPONSE_TOO_LARGE, problem))
 
         return await asyncio.gather(*map(one, body))
@@ -222,15 +222,15 @@ def _refused(method: str) -> RpcError:
         "eth_signTypedData_v4",
     }:
         reason = (
-            "this node has no keys; sign in your wallet or with eth-account, and send signed transactions with "
-            "eth_sendRawTransaction"
+            "this node has no keys. Sign in your wallet or with eth-account, and send signed transactions with "
+            "eth_sendRawTransaction."
         )
     elif method.startswith(
         ("anvil_", "evm_", "hardhat_", "debug_", "trace_", "personal_", "admin_", "miner_", "txpool_")
     ):
         reason = "use the faucet, the clock and the snapshots of the emulator's control plane instead"
     elif method in {"eth_subscribe", "eth_unsubscribe"}:
-        reason = "subscriptions are not supported: poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges"
+        reason = "subscriptions are not supported. Poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges."
     else:
         reason = "the page 'Account contract' of the documentation lists the available methods"
     shown = method if len(method) <= _SHOWN else method[: _SHOWN - 1] + "…"

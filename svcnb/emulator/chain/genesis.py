@@ -49,7 +49,7 @@ class Genesis(NamedTuple):
         if (content.pop("hardfork"), content.pop("gas_limit")) != (HARDFORK, GAS_LIMIT):
             raise ChainUnusable(
                 "the state was written by a different version of svcnb, whose chain had different rules. Use the "
-                "version that wrote the state, or a different state folder"
+                "version that wrote the state, or a different state folder."
             )
         return cls(**content)
 

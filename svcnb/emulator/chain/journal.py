@@ -215,7 +215,7 @@ def read(connection: Connection) -> History:
         raise JournalUnusable(
             f"the chain's journal starts at entry {rows[0].position}, but the stored chain state before this entry is "
             "missing or damaged. Restore the state folder or the database from a copy, or use a different folder or "
-            "database"
+            "database."
         )
     sound: list[Entry] = []
     for row in rows:

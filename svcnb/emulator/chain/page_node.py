@@ -1,4 +1,4 @@
-"""Node that runs @ethereumjs/vm in a web worker of a browser page, next to the Python interpreter."""
+"""Node that runs @ethereumjs/vm in a browser page, in the web worker of the Python interpreter."""
 
 from __future__ import annotations
 

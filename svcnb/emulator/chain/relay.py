@@ -1,5 +1,7 @@
 """Relay that sends several managed writes in parallel. Payers, which are wallets of the service, sign the writes.
 
+A managed write is a transaction that the service sends for an account in API mode.
+
 The relay first simulates each write as a call. A revert therefore costs no gas, and the name of the contract's error is
 available. Each payer sends the transactions of only one write or group of writes at a time, so its nonces stay in
 order. The scheduling is fair: the account with the fewest unfinished writes gets the next payer.

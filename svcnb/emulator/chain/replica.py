@@ -311,7 +311,7 @@ class Replica:
             log.warning(
                 (
                     "%d damaged entries at the end of the chain's journal were moved to the table %s. The chain "
-                    "continues from the last valid entry"
+                    "continues from the last valid entry."
                 ),
                 history.cut,
                 journal.CUT.name,

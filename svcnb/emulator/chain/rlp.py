@@ -81,7 +81,7 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
             raise RlpError(f"the length at byte {at} does not have the shortest encoding")
     end = start + length
     if end > len(data):
-        raise RlpError(f"the data is truncated: the item at byte {at} ends at byte {end}, the data at byte {len(data)}")
+        raise RlpError(f"the item at byte {at} ends at byte {end}, but the data ends at byte {len(data)}")
     if kind == _TEXT:
         if length == 1 and data[start] < _TEXT:
             raise RlpError(f"the item at byte {at} does not have the shortest encoding")

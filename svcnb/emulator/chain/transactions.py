@@ -98,7 +98,7 @@ def read(raw: bytes) -> Transaction:
         return _read(raw)
     except RlpError as error:
         raise TransactionInvalid(
-            f"failed to decode signed transaction: {error}; send the unchanged bytes of a signed transaction"
+            f"failed to decode signed transaction: {error}. Send the unchanged bytes of a signed transaction."
         ) from error
 
 
@@ -156,7 +156,7 @@ def _sender(digest: bytes, r: int, s: int, parity: int) -> str:
             "signature s is in the upper half of the curve's order: send the lower form of the signature (EIP-2)"
         )
     if parity > 1:
-        raise TransactionInvalid(f"signature parity is {parity}: expected 0 or 1; sign the transaction again")
+        raise TransactionInvalid(f"signature parity is {parity}: expected 0 or 1. Sign the transaction again.")
     try:
         point = library().recover(digest, r.to_bytes(32, "big") + s.to_bytes(32, "big"), parity)
     except (ValueError, OverflowError) as error:

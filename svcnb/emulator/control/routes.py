@@ -152,7 +152,7 @@ class ControlPlane:
             "faults": [asdict(fault) for fault in self._faults.waiting()],
             "network": self._network(),
             "snapshots": await self._saved.names(),
-            "forgiven": self._tolerated.entries(),
+            "tolerated_requests": self._tolerated.entries(),
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
@@ -219,7 +219,7 @@ class ControlPlane:
         if len(self._faults.waiting()) >= MAX_PENDING_FAULTS:
             raise StructuredError(
                 400,
-                f"{MAX_PENDING_FAULTS} faults are pending, and no more are allowed",
+                f"{MAX_PENDING_FAULTS} faults are pending, which is the maximum",
                 fix="Delete all faults with DELETE /_emulator/faults.",
             )
         fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)

@@ -46,7 +46,7 @@ class Answers(Protocol):
     """Factory of error responses to connections whose request the application does not receive."""
 
     def minimal_response(self, refusal: StructuredError) -> Response:
-        """Returns a response without using other components."""
+        """Returns an error response. Does not use other components, because they can have failed."""
         ...
 
 
@@ -67,7 +67,7 @@ def connection_limit(wanted: int) -> int:
 
 
 class Connection(HttpToolsProtocol):
-    """Connection of the HTTP server. The function `limited` creates the class for a server.
+    """Connection of the HTTP server. The function `limited` returns a subclass with the attributes of one server.
 
     Attributes:
         limit: Maximum number of concurrent connections.
@@ -110,7 +110,7 @@ class Connection(HttpToolsProtocol):
         self._refuse(
             StructuredError(
                 503,
-                f"the emulator already has {self.limit} connections, and no more are allowed",
+                f"the emulator has {self.limit} open connections, which is the maximum",
                 fix="Close unused connections, or try again in a second.",
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
@@ -213,7 +213,7 @@ class Connection(HttpToolsProtocol):
             StructuredError(
                 400,
                 "the request is not valid HTTP/1.1: its request line, a header or its body framing cannot be parsed",
-                fix="Check the method, the length of the address (at most 64 KiB), the headers "
+                fix="Check the method, the length of the URL (at most 64 KiB), the headers "
                 f"(at most {MAX_HEADERS}) and Content-Length.",
             )
         )

@@ -217,7 +217,7 @@ class Middleware:
         return None
 
     def minimal_response(self, refusal: StructuredError) -> Response:
-        """Returns a response without using other components, because another component can have failed."""
+        """Returns an error response. Does not use other components, because they can have failed."""
         answer = failure(refusal, self._docs_base)
         answer.headers["Date"] = formatdate(usegmt=True)
         answer.headers["X-Request-Id"] = str(uuid4())
@@ -320,7 +320,7 @@ def _check_query(scope: Scope) -> StructuredError | None:
         return None
     return StructuredError(
         400,
-        f"the query string has {found} parameters; at most {MAX_QUERY_PARAMETERS} are allowed",
+        f"the query string has {found} parameters, but at most {MAX_QUERY_PARAMETERS} are allowed",
         fix="Send only the parameters of the endpoint, and send each parameter only once.",
     )
 

@@ -69,7 +69,7 @@ class Hold(Protocol):
         ...
 
     async def grow(self, cents: int) -> None:
-        """Increases the hold to ``cents`` in total."""
+        """Increases the reserved amount to ``cents`` in total."""
 
     async def settle(self, cents: int, *, reason: str, request_id: str) -> int:
         """Charges the call and ends the hold. Returns the new credit of the account, in cents."""

@@ -46,7 +46,7 @@ class Server:
         """Runs the server until `stop`.
 
         Args:
-            listener: A bound socket.
+            listener: Listening socket.
             on_listening: Function to call when the server accepts requests.
         """
         self._server.on_listening = on_listening

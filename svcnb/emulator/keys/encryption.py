@@ -39,7 +39,7 @@ def encrypt(secret: bytes, text: str, nonce: bytes) -> str:
     except UnicodeEncodeError as error:
         raise CipherError(
             f"the message cannot be encrypted: character {error.start} is an unpaired surrogate, which UTF-8 "
-            "cannot encode; send complete characters"
+            "cannot encode. Send complete characters."
         ) from None
     return (nonce + seal(secret, nonce, plain)).hex()
 
@@ -65,7 +65,7 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
     if len(raw) < NONCE_BYTES + TAG_BYTES:
         raise CipherError(
             f"the ciphertext has {len(raw)} bytes: expected at least {NONCE_BYTES + TAG_BYTES} bytes for the nonce and "
-            "the tag; pass the unchanged result of Encrypt"
+            "the tag. Pass the unchanged result of Encrypt."
         )
     try:
         return unseal(secret, raw[:NONCE_BYTES], raw[NONCE_BYTES:]).decode()

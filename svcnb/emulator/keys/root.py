@@ -84,7 +84,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         raise RootSecretUnusable(
             f"the state in {state_dir} was created {'with' if kept.kind == 'seeded' else 'without'} a seed, but this "
             f"start {'uses' if seed is not None else 'does not use'} a seed. Use the settings of the first start, or "
-            "a different state folder"
+            "a different state folder."
         )
     if kept.kind == "random":
         return kept.value
@@ -119,14 +119,14 @@ def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = Fa
     if kept is None and is_known:
         raise RootSecretUnusable(
             "the database is empty, but an earlier start stored accounts and wallets with the same root secret. "
-            f"Restore the database file. To start with an empty state, delete the file {FILE_NAME} in the state folder"
+            f"Restore the database file. To start with an empty state, delete the file {FILE_NAME} in the state folder."
         )
     if kept is None:
         set_meta(connection, _META, shown)
     elif not hmac.compare_digest(kept, shown):
         raise RootSecretUnusable(
             "the database was created with a different root secret, so its wallets would have different keys. Restore "
-            f"the file {FILE_NAME} or the original seed, or use a different state folder"
+            f"the file {FILE_NAME}, start with the original seed, or use a different state folder."
         )
 
 
@@ -158,7 +158,7 @@ def _read(path: Path) -> _Record | None:
         if os.name == "posix" and found.st_mode & 0o077:
             raise RootSecretUnusable(
                 f"other users can access the root secret at {path} (mode {stat.S_IMODE(found.st_mode):04o}): "
-                f"run chmod 600 {path}. If someone may have read the secret, use a different state folder"
+                f"run chmod 600 {path}. If someone may have read the secret, use a different state folder."
             )
         text = file.read(_LONGEST).decode("ascii", "replace")
     match = _LINE.fullmatch(text)

@@ -194,7 +194,7 @@ class _Bytes(NamedTuple):
         raw = bytes(data[at + WORD : at + WORD + length])
         if len(raw) != length:
             raise AbiError(
-                f"byte {at} declares {length} bytes, but only {len(raw)} bytes follow: the data is truncated"
+                f"the length at byte {at} is {length}, but only {len(raw)} bytes follow: the data is truncated"
             )
         # A contract can store any bytes as a string. A malformed name from another user must not cause an error.
         return raw.decode(errors="replace") if self.text else raw
@@ -230,7 +230,8 @@ class _Array(NamedTuple):
         length = self.length
         if length is None:
             length, at = _length(data, at), at + WORD
-        # An empty tuple uses no bytes, so the size of the data does not limit the number of items.
+        # Count an item without bytes, such as an empty tuple, as one byte. Otherwise, the size of the data does not
+        # limit the number of items.
         if length * (self.item.head or WORD if self.item.head != 0 else 1) > len(data) - at:
             raise AbiError(f"{length} items must follow byte {at}, but the data ends at byte {len(data)}")
         return _Tuple((self.item,) * length).decode(data, at)

@@ -26,7 +26,7 @@ _TUNNELS: Final = (
 _OWN_PATHS: Final = ("/core/v1/", "/webhook/")
 """Path prefixes of the emulator that actions can access, in addition to ``/rpc``.
 
-Actions cannot access the control plane, approval pages and payment pages.
+Actions cannot access the control plane, the approval pages or the payment pages.
 """
 _LOCALHOST: Final = "localhost"
 _PORTS: Final = range(1, 65536)
@@ -85,7 +85,7 @@ class AddressPolicy:
 
     Args:
         allowed: Permitted addresses in addition to the public internet.
-        resolver: Function that resolves a host name. Tests can pass another function.
+        resolver: Function that resolves a host name, for tests. None means the system's resolver.
 
     Attributes:
         own_port: TCP port of the emulator, or 0 until it listens.

@@ -85,7 +85,7 @@ class Clock:
         self._changed()
 
     def state(self) -> dict[str, float | None]:
-        """Returns a state for `restore`."""
+        """Returns the frozen time and the offset of this clock, for `restore`."""
         frozen_at, offset = self._set
         return {"frozen_at": frozen_at, "offset": offset}
 

@@ -122,7 +122,12 @@ class Connection(ABC):
         return answered
 
     def insert(self, table: str, /, **values: Any) -> None:
-        """Inserts a row with one value per named column."""
+        """Inserts a row.
+
+        Args:
+            table: Name of the table.
+            **values: Values of the row, by column name.
+        """
         self._execute(inserting(table, values), values)
 
     # --- transactions -------------------------------------------------------------------------------------------
@@ -260,7 +265,7 @@ class SqliteConnection(Connection):
         except sqlite3.Error as error:
             raise self._converted(error) from error
         try:
-            if path is not None and IN_PAGE:  # a page's files are in memory, and it copies all files to storage later
+            if path is not None and IN_PAGE:  # a page has files in memory, and copies them to its storage later
                 self._execute("PRAGMA journal_mode=MEMORY", {})
             elif path is not None:
                 self._execute("PRAGMA journal_mode=WAL", {})
@@ -312,6 +317,6 @@ class SqliteConnection(Connection):
 
 
 def _create_private(path: str) -> None:
-    """Creates a database file that only its owner can read. SQLite creates the log and the index with the same mode."""
+    """Creates a database file that only its owner can read. SQLite gives its other files the same permissions."""
     with suppress(OSError):  # the file exists, or SQLite will report the problem
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

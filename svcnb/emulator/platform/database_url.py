@@ -76,5 +76,5 @@ def _check_port(url: str) -> None:
         # the beginning of the password as the port.
         raise InvalidDatabaseUrl(
             "the port in the database URL is not a number from 0 to 65535. Correct the port, and percent-encode "
-            "special characters in the password, for example %2F for a slash"
+            "special characters in the password, for example %2F for a slash."
         ) from None

@@ -53,7 +53,7 @@ class Resumption:
 
     Args:
         store: The database of the stored state.
-        setting: The setting ``clock``. The class ignores a time that belongs to a different setting.
+        setting: Value of the setting ``clock``. The class ignores a stored time if this value has changed since then.
     """
 
     def __init__(self, store: Store, setting: str) -> None:
@@ -63,7 +63,7 @@ class Resumption:
 
     @property
     def boot(self) -> int | None:
-        """Number of the emulator start that created the stored random number generators, or None without a state."""
+        """Number of the start that created the stored random number generators, or None if none are stored."""
         return None if self._streams is None else int(self._streams["boot"])
 
     def resume(self, clock: Clock, randomness: Randomness) -> None:

@@ -44,7 +44,7 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs a function that reads files or loads modules in a separate thread. See `offload` for the arguments."""
+    """Runs a function in a separate thread, for example to read files. The arguments are the same as for `offload`."""
     if IN_PAGE:
         return work(*args, **kwargs)
     return await asyncio.to_thread(work, *args, **kwargs)

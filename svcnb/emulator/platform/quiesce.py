@@ -25,7 +25,7 @@ class Quiesce:
         self._last = time.monotonic()
 
     def note(self) -> None:
-        """Records the time at which a request ended, even if the lock does not count the request."""
+        """Records that a request has ended now. Also call this method for a request that `enter` has not counted."""
         self._last = time.monotonic()
 
     def idle_s(self) -> float:

@@ -56,5 +56,5 @@ class Randomness:
         return dict(self._drawn)
 
     def restore(self, state: dict[str, int]) -> None:
-        """Restores stream positions from `state`, so that the source returns the same bytes again."""
+        """Restores stream positions from `state`, so that the source repeats the bytes that followed that call."""
         self._drawn = Counter(state)

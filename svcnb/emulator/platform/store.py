@@ -187,13 +187,13 @@ class Store:
 
     def _submit(self, work: Callable[[Connection], T]) -> Future[T]:
         future: Future[T] = Future()
-        with self._queue_lock:  # a function after the end of the queue never runs
+        with self._queue_lock:  # a function after the end marker of the queue (None) never runs
             if self._closed:
                 raise _closed()
             if self._thread is None:
                 self._start_thread()
             self._queued += 1
-            self._queue.put((work, future))  # type: ignore[arg-type]  # a future of T is one of object to the thread
+            self._queue.put((work, future))  # type: ignore[arg-type]  # for the thread, T is object
         return future
 
     def _serve(self) -> None:
@@ -297,8 +297,8 @@ class Store:
             STATE.needs_migration(found, self._address, writer or "")
         except ValueError:
             raise StateUnusable(
-                f"the state at {self._address} has the invalid version {seen!r}: expected an integer; restore the "
-                "state from a copy, or start with a different state folder"
+                f"the state at {self._address} has the invalid version {seen!r}: expected an integer. Restore the "
+                "state from a copy, or start with a different state folder."
             ) from None
         except UnreadableVersion as error:
             raise StateUnusable(f"{error}, or start with a different state folder") from None

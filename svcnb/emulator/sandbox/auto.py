@@ -17,7 +17,7 @@ from svcnb.protocol.vocabulary import Vocabulary
 
 NAME: Final = "auto"
 
-# V8 needs a fraction of QuickJS's processor time. A run that needs more time than this is faster on `v8`.
+# V8 needs a fraction of QuickJS's processor time. A run with more processor time than this is faster on `v8`.
 BUSY_MS: Final = 250
 _LEARNED: Final = 1_000
 _LACKING = re.compile(

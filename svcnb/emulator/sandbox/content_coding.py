@@ -11,11 +11,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from typing import Final
 
 ACCEPTED: Final = "gzip, deflate"
-"""Value of ``Accept-Encoding``: the codings that `decoded` supports. A body with another coding remains unchanged."""
+"""Value of ``Accept-Encoding``: the codings that `decoded` supports."""
 
 PIECE_BYTES: Final = 64 * 1024
 _TURN_PIECES: Final = 16
 """Number of parts after which other tasks can run on the event loop."""
+_DECODED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP: Final = zlib.MAX_WBITS | 16
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _ZLIB_METHOD: Final = 8
@@ -23,7 +24,18 @@ _ZLIB_CHECK: Final = 31
 
 
 class BadCoding(ValueError):
-    """Error for a body that does not match its content coding header."""
+    """Error for a body that does not match its content coding header, or whose coding the emulator does not support."""
+
+
+def is_decoded(coding: str) -> bool:
+    """Returns whether `decoded` removes a content coding.
+
+    `decoded` rejects ``br``, and does not change a body with another coding.
+
+    Args:
+        coding: Value of the ``Content-Encoding`` header.
+    """
+    return coding.strip().lower() in _DECODED
 
 
 async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes]:
@@ -34,12 +46,17 @@ async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes
         coding: Value of the ``Content-Encoding`` header.
 
     Raises:
-        BadCoding: The body cannot be decompressed.
+        BadCoding: The body cannot be decompressed, or its coding is ``br``.
     """
     name = coding.strip().lower()
-    decoder = _Decoder(name) if name in {"gzip", "x-gzip", "deflate"} else None
+    decoder = _Decoder(name) if is_decoded(name) else None
     pieces = 0
     async for chunk in raw:
+        if name == "br":  # the fetch function of Deno decodes br, so the action expects the decoded body
+            raise BadCoding(
+                "the server sent a body with the content coding br, which the emulator does not support. Request the "
+                f"data from a server that respects the header Accept-Encoding: {ACCEPTED}."
+            )
         if decoder is None:
             yield chunk
             continue

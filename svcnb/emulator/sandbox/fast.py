@@ -40,8 +40,8 @@ class FastEngine(PooledEngine):
         processes: Number of processes, or None for one process per processor core. While runs have to wait, the engine
             uses up to four times this number. After half a minute without a run, one process remains. After two
             minutes, no process remains.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. If the number is four or more,
-            one account can use only about three quarters of it.
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
+            three quarters of these runs (rounded up).
         vocabulary: Names that are visible to actions.
         busy_ms: Processor time in milliseconds after which a run ends with ``unsupported``. 0 means no limit.
 

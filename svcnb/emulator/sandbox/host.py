@@ -42,7 +42,7 @@ class ActionHost:
         packages: Package folder for imports, or None if the settings contain no folder.
         randomness: Source of nonces, or None for the operating system's source.
         meter: Credit check of the paying account.
-        account: Account of the run.
+        account: Billing wallet of the paying account, for limits that accounts share fairly.
     """
 
     def __init__(
@@ -110,8 +110,8 @@ class ActionHost:
         """Encrypts a message with a wallet's private key and a new nonce. Returns the ciphertext as hex."""
         if (size := len(message.encode(errors="replace"))) > MAX_MESSAGE_BYTES:
             raise OperationRefused(
-                f"Encrypt: the message has {size} bytes; at most {MAX_MESSAGE_BYTES} are allowed; "
-                "encrypt the message in parts"
+                f"Encrypt: the message has {size} bytes, but at most {MAX_MESSAGE_BYTES} are allowed. "
+                "Encrypt the message in parts."
             )
         secret = await self._secret(pkp_id)
         if self._randomness is None:
@@ -130,8 +130,8 @@ class ActionHost:
         """Returns the plaintext of a result of `encrypt`."""
         if len(ciphertext) > _MAX_CIPHERTEXT_CHARS:
             raise OperationRefused(
-                f"Decrypt: the ciphertext has {len(ciphertext)} characters; at most {_MAX_CIPHERTEXT_CHARS} are "
-                "allowed; pass the unchanged result of Encrypt"
+                f"Decrypt: the ciphertext has {len(ciphertext)} characters, but at most {_MAX_CIPHERTEXT_CHARS} are "
+                "allowed. Pass the unchanged result of Encrypt."
             )
         secret = await self._secret(pkp_id)
         await once_in_thread(load)
@@ -151,7 +151,7 @@ class ActionHost:
         """Returns the source of an imported module."""
         if self._packages is None:
             raise OperationRefused(
-                f"cannot import {specifier!r}: this emulator has no package folder; start the emulator with "
+                f"cannot import {specifier!r}, because this emulator has no package folder: start the emulator with "
                 "--action-packages FOLDER (SVC_ACTION_PACKAGES)"
             )
         return await offload(self._packages.load, specifier, importer)
@@ -166,6 +166,6 @@ class ActionHost:
 def _bounded(ipfs_id: str) -> str:
     if len(ipfs_id) > MAX_CID_CHARS:
         raise OperationRefused(
-            f"ipfsId has {len(ipfs_id)} characters; at most {MAX_CID_CHARS} are allowed: pass the CID of an action"
+            f"ipfsId has {len(ipfs_id)} characters, but at most {MAX_CID_CHARS} are allowed: pass the CID of an action"
         )
     return ipfs_id

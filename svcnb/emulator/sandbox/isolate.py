@@ -58,8 +58,8 @@ class Isolate(asyncio.Protocol):
 
         Args:
             timeout_s: Maximum duration of the start, in seconds.
-            aside: Whether the process must leave the cores free that the spawner reserves for work with a waiting
-                caller. This rule applies only during the warm-up.
+            aside: Whether the process must not use the cores that the spawner reserves for work with a waiting caller.
+                This rule applies only during the warm-up.
             reuse: Whether the process executes several runs. After a warm-up with ``aside``, such a process uses all
                 cores. The main thread of a process for one run moves to the reserved cores.
 
@@ -293,7 +293,10 @@ class Isolate(asyncio.Protocol):
 
 
 def processor_fractions(before: Mapping[Isolate, ProcessorUse | None], passed_s: float) -> tuple[float, float]:
-    """Returns two fractions of a period: isolates ran, and isolates ran or waited for a core. Both are 0 if unknown."""
+    """Returns the fraction of a period in which isolates ran, and the fraction in which they ran or waited for a core.
+
+    Both fractions are 0 if the system does not report processor times.
+    """
     used_s = waited_s = 0.0
     for isolate, then in before.items():
         if then is not None and (now := isolate.processor()) is not None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from svcnb.emulator.platform.addresses import AddressPolicy, AddressRefused, is_public
 from svcnb.emulator.platform.fair_limit import FairLimit, LimitReached
 from svcnb.emulator.platform.offload import LARGE_BYTES, in_thread, offload
-from svcnb.emulator.sandbox.content_coding import ACCEPTED, BadCoding, decoded
+from svcnb.emulator.sandbox.content_coding import ACCEPTED, BadCoding, decoded, is_decoded
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, OperationRefused
 from svcnb.emulator.sandbox.recording import Recording, RecordingError
 from svcnb.protocol.limits import (
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 Policy = Literal["allow", "deny", "record", "replay"]
 POLICIES: tuple[Policy, ...] = ("allow", "deny", "record", "replay")
 
-# Modules to import in a thread, because the HTTP library imports them on the event loop at the first request.
+# Modules to import in a thread. Otherwise, the HTTP library imports them on the event loop at the first request.
 _LOADED_LATE = ("anyio._backends._asyncio", "httpcore._backends.anyio")
 # Hop-by-hop headers, and headers that the HTTP client sets itself.
 _NOT_FORWARDED = frozenset({"connection", "content-length", "host", "keep-alive", "te", "transfer-encoding", "upgrade"})
-_NOT_RETURNED = frozenset({"connection", "content-encoding", "content-length", "set-cookie", "transfer-encoding"})
+_NOT_RETURNED = frozenset({"connection", "content-length", "set-cookie", "transfer-encoding"})
 
 
 class Network:
@@ -152,7 +152,7 @@ class Network:
                     if request.redirect == "error" and response.has_redirect_location:
                         raise _refused(
                             f"the response is a redirect (status {response.status_code}), but the request has "
-                            "redirect: 'error'. Use 'follow' to follow redirects"
+                            "redirect: 'error'. Use 'follow' to follow redirects."
                         )
                     body, held = await self._read(response, limits.max_fetch_bytes, account)
                 finally:
@@ -166,7 +166,7 @@ class Network:
             raise _refused(
                 f"{error}: each account can have at most {MAX_OUTBOUND_PER_ACCOUNT} concurrent requests and "
                 f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses. All accounts together can have at most "
-                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes. Send fewer requests at the same time"
+                f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes. Send fewer requests at the same time."
             ) from None
         except AddressRefused as error:
             raise _refused(str(error)) from None
@@ -174,10 +174,12 @@ class Network:
             raise _refused(str(error)) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise _refused(f"{type(error).__name__}: {error}".removesuffix(": ")) from None
+        is_plain = is_decoded(response.headers.get("content-encoding", ""))
+        left_out = _NOT_RETURNED | {"content-encoding"} if is_plain else _NOT_RETURNED
         return FetchResponse(
             status=response.status_code,
             status_text=response.reason_phrase,
-            headers=tuple((k, v) for k, v in response.headers.multi_items() if k.lower() not in _NOT_RETURNED),
+            headers=tuple((k, v) for k, v in response.headers.multi_items() if k.lower() not in left_out),
             body=body,
             url=str(response.url),
             redirected=bool(response.history),

@@ -81,8 +81,8 @@ class Operations:
             if self._key_operations > self._limits.max_get_keys_count:
                 self._trace.add("key", operation=kind, refused="limit")
                 raise OperationRefused(
-                    f"too many key operations: at most {self._limits.max_get_keys_count} are allowed per execution; "
-                    "request each key only once, and store it in a variable"
+                    f"too many key operations: at most {self._limits.max_get_keys_count} are allowed per execution. "
+                    "Request each key only once, and store it in a variable."
                 )
         operation: Awaitable[str]
         if kind == "wallet_key":
@@ -117,8 +117,8 @@ class Operations:
         if self._fetches > self._limits.max_fetch_count:
             self._trace.add("fetch", **about, refused="limit")
             raise OperationRefused(
-                f"too many outbound requests: at most {self._limits.max_fetch_count} are allowed per execution; send "
-                "fewer requests, or divide them among several executions"
+                f"too many outbound requests: at most {self._limits.max_fetch_count} are allowed per execution. Send "
+                "fewer requests, or divide them among several executions."
             )
         if parts.scheme in {"data", "blob"}:
             self._trace.add("fetch", method=about["method"], host="", scheme=parts.scheme)
@@ -164,10 +164,13 @@ def _check_head(url: str, headers: tuple[tuple[str, str], ...]) -> None:
     """
     if len(url) > MAX_FETCH_URL_CHARS:
         what = (
-            f"the URL has {len(url)} characters; at most {MAX_FETCH_URL_CHARS} are allowed: send long data in the body"
+            f"the URL has {len(url)} characters, but at most {MAX_FETCH_URL_CHARS} are allowed: send long data in the "
+            "body"
         )
     elif (size := sum(len(name) + len(value) for name, value in headers)) > MAX_FETCH_HEADER_CHARS:
-        what = f"the headers have {size} characters; at most {MAX_FETCH_HEADER_CHARS} are allowed: send fewer headers"
+        what = (
+            f"the headers have {size} characters, but at most {MAX_FETCH_HEADER_CHARS} are allowed: send fewer headers"
+        )
     else:
         return
     raise OperationRefused(f"fetch failed: {what}", name="TypeError")

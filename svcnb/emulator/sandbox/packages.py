@@ -40,7 +40,7 @@ class Packages:
     """Folder of pinned packages.
 
     Args:
-        folder: Path of the folder. The folder must exist only when an action imports a module.
+        folder: Path of the folder. The folder does not need to exist until an action imports a module.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,15 +63,15 @@ class Packages:
         data = file.read_bytes()
         if len(data) > MAX_MODULE_BYTES:
             raise OperationRefused(
-                f"cannot import {name!r}: it has {len(data)} bytes, but at most {MAX_MODULE_BYTES} are allowed; import "
-                "a smaller module"
+                f"cannot import {name!r}: it has {len(data)} bytes, but at most {MAX_MODULE_BYTES} are allowed. Import "
+                "a smaller module."
             )
         integrity = "sha384-" + base64.b64encode(hashlib.sha384(data).digest()).decode()
         self._check(name, integrity, fragment)
         try:
             return Module(name, data.decode(), integrity)
         except UnicodeDecodeError:
-            raise OperationRefused(f"cannot import {name!r}: it is not UTF-8 text; save the file as UTF-8") from None
+            raise OperationRefused(f"cannot import {name!r}: it is not UTF-8 text. Save the file as UTF-8.") from None
 
     def _resolve(self, wanted: str, importer: str | None, specifier: str) -> tuple[str, str]:
         if importer is not None and wanted.startswith(("./", "../")):
@@ -79,7 +79,7 @@ class Packages:
             if pinned is None:
                 raise OperationRefused(
                     f"cannot import {specifier!r}: the importing module {importer!r} is not part of a package. Import "
-                    'a package with its exact version instead of a relative path, for example "left-pad@1.3.0"'
+                    'a package with its exact version instead of a relative path, for example "left-pad@1.3.0".'
                 )
             inside = posixpath.normpath(posixpath.join(posixpath.dirname(pinned["path"] or "/"), wanted))
             return pinned["package"], inside
@@ -106,15 +106,15 @@ class Packages:
                 whole = candidate == _ENTRY[0] and inside in {"", ".", "+esm"}
                 return file, package if whole else f"{package}/{candidate}"
         raise OperationRefused(
-            f"cannot import {specifier!r}: the package folder does not contain {package}/{tries[0]}; copy the "
-            "module to that path, because the emulator does not download modules"
+            f"cannot import {specifier!r}: the package folder does not contain {package}/{tries[0]}. Copy the "
+            "module to that path, because the emulator does not download modules."
         )
 
     def _check(self, name: str, integrity: str, fragment: str) -> None:
         if fragment and fragment != integrity:
             raise OperationRefused(
-                f"cannot import {name!r}: its integrity is {integrity}, but the import expects {fragment}. Correct "
-                "the hash after # in the import, or restore the file of the module in the package folder"
+                f"cannot import {name!r}: the integrity hash of its file is {integrity}, but the import expects "
+                f"{fragment}. Correct the hash after # in the import, or restore the file in the package folder."
             )
         pins = self._pins()
         pinned = pins.get(name)
@@ -128,8 +128,8 @@ class Packages:
                 draft.replace(self._folder / PINS)
         elif pinned != integrity:
             raise OperationRefused(
-                f"cannot import {name!r}: its integrity is {integrity}, but {PINS} expects {pinned}. The file of "
-                f"the module was changed: restore the file, or remove its line from {PINS} to accept the change"
+                f"cannot import {name!r}: the integrity hash of its file is {integrity}, but {PINS} expects {pinned}. "
+                f"The file has changed. Restore it, or delete this module's entry from {PINS} to accept the change."
             )
 
     def _pins(self) -> dict[str, str]:
@@ -141,11 +141,11 @@ class Packages:
             raise OperationRefused(
                 f"cannot import modules: the file {PINS} in the package folder cannot be read ({error}). The file "
                 f"contains the expected hash of each module. Restore {PINS}, or delete {PINS} to accept the current "
-                "modules"
+                "modules."
             ) from None
         if not isinstance(pins, dict):
             raise OperationRefused(
                 f"cannot import modules: the file {PINS} in the package folder is not a JSON object with the expected "
-                f"hash of each module. Restore {PINS}, or delete {PINS} to accept the current modules"
+                f"hash of each module. Restore {PINS}, or delete {PINS} to accept the current modules."
             )
         return pins

@@ -26,7 +26,7 @@ _GROWTH = 4
 _SHRINK_AFTER_S = 30.0
 _HEAD_START_S = 0.01
 _WARMING_S = 0.08  # processor time that a spare uses before its first job
-# Wait of a run before another process starts. If an earlier run ends within this time, the run uses its process.
+# Wait of a run before another process starts. If another run ends within this time, the waiting run uses that process.
 _QUEUE_CHECK_S = 0.05
 # If processes run or wait for a core for more than this fraction of the time, the processor limits them, and more
 # processes do not help.
@@ -46,8 +46,8 @@ class _Waiting(NamedTuple):
 class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
-    If ``spares`` is two or more, the pool reserves the last spare (warmed-up isolate) for accounts whose recent use is
-    not clearly above average. If several accounts are active, such an account must have at most one unfinished run.
+    If ``spares`` is two or more, the pool reserves the last spare (warmed-up isolate) for accounts with recent use that
+    is not clearly above average. If several accounts are active, the account must also have only one unfinished run.
 
     Args:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
@@ -374,7 +374,7 @@ class Pool:
     def _schedule_shrink(self) -> None:
         if self._shrink_timer is not None:
             return
-        # The target decreased during the start, so the pool no longer needs this isolate.
+        # If the target decreased during the start of an isolate, the pool has more isolates than it needs.
         if self._target > self._idle or len(self._ready) + len(self._lent) > self._target:
             wait_s = _SHRINK_AFTER_S
         elif self._rest_s is not None and self._target:

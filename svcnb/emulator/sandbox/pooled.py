@@ -49,8 +49,8 @@ class PooledEngine(ABC):
         bootstrap: Bundle that the processes run.
         beside: Names of other files that the processes read from the folder of the bundle.
         spares: Number of warmed-up processes to keep.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. If the number is four or more,
-            one account can use only about three quarters of it.
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
+            three quarters of these runs (rounded up).
         vocabulary: Names that are visible to actions.
         reuse: Whether a process executes several runs in sequence.
         idle: Number of processes to keep while no action runs. None means all.

@@ -42,7 +42,7 @@ class Recording:
 
     Args:
         path: Path of the file.
-        must_exist: True if a missing file is an error (replay), False if it is an empty recording (record).
+        must_exist: Whether a missing file is an error (replay). Otherwise, the recording is empty (record).
 
     Raises:
         RecordingError: The file is missing, too large, not a recording, or has a different version.
@@ -112,8 +112,8 @@ class Recording:
     def _add(self, request: FetchRequest, response: FetchResponse) -> None:
         if self._chars + len(response.body) + len(request.body or b"") > MAX_RECORDING_BYTES:
             raise RecordingError(
-                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes; use "
-                "another file"
+                f"the recording {self.path.name} is full: it can contain at most {MAX_RECORDING_BYTES} bytes. Use "
+                "another file."
             )
         self._append(_text(_exchange(request, response)))
         try:

@@ -61,8 +61,8 @@ class RepeatableHost:
     (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
 
     Key operations and read-only requests are safe to repeat. Other requests are unsafe, because they can have side
-    effects. The repeated run diverges if it makes a new request with side effects while such requests of the first
-    attempt are unused. The run also diverges if it ends before it has made all of these requests.
+    effects. The repeated run diverges if it makes a new unsafe request before it has made all unsafe requests of the
+    first attempt. The run also diverges if it ends before it has made all of them.
 
     Args:
         host: Host that executes new operations.

@@ -33,7 +33,7 @@ def unsupported_text(what: str) -> str:
     if IN_PAGE:
         return (
             f"The engine 'fast' encountered {what}, which it cannot execute like the service. A browser page has no "
-            "other engine: run this action with an installed svcnb"
+            "other engine: run this action with an installed svcnb."
         )
     return (
         f"The action engine 'fast' encountered {what}, which it cannot execute like the service. Use the engine "

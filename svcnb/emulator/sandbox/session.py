@@ -351,7 +351,7 @@ class Session:
             answer, answer_blob = {"error": {"name": refused.name, "message": str(refused)}}, b""
         except Exception:  # noqa: BLE001 - an internal failure, whose data must not reach the action
             if not self.answered:
-                text = f"the operation {kind[:32]} failed inside the service; nothing was charged: run the action again"
+                text = f"the operation {kind[:32]} failed in the service. Nothing was charged. Run the action again."
                 self._fail("host", text)
             return
         if is_large(answer):

@@ -58,8 +58,8 @@ class V8Engine(PooledEngine):
         limits: Limits of the prepared processes. A run can have lower limits.
         spares: Number of warmed-up processes to keep.
         idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. If the number is four or more,
-            one account can use only about three quarters of it.
+        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
+            three quarters of these runs (rounded up).
         vocabulary: Names that are visible to actions.
         bootstrap: Script that Deno runs. Only tests pass another script.
 

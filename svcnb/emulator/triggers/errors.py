@@ -15,8 +15,8 @@ class Refused(Exception):
     Args:
         status: HTTP status.
         code: Value of the field ``error``.
-        message: Text for the user, with the problem and the fix. The text starts in lower case and has no final full
-            stop.
+        message: Text for the user, with the problem and the fix. The text starts in lower case. Only a text of two or
+            more sentences has a final full stop.
         retry_after_s: Value of the Retry-After header, in seconds.
     """
 

@@ -65,7 +65,7 @@ def check_challenge(challenge: str) -> str:
         raise bad(
             "invalid_challenge",
             "the challenge is invalid: expected the SHA-256 of the token, as 43 characters of base64url without "
-            "padding; open the page again from your client",
+            "padding. Open the page again from your client.",
         )
     return challenge
 

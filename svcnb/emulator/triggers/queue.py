@@ -87,10 +87,10 @@ class RunQueues:
         store: The database.
         clock: Clock for the timestamps of records and for retry delays.
         execution: Executor that sends the requests of runs.
-        encryption: Encryption that decrypts usage keys.
+        encryption: Cipher that decrypts the stored usage keys.
         policy: Rules for retries.
-        workers: Maximum number of concurrent executions of all triggers. None means one execution for each trigger. One
-            owner can use all workers except a quarter of them (rounded down).
+        workers: Maximum number of concurrent executions of all triggers. None means one execution for each trigger. The
+            triggers of one owner can use at most three quarters of the workers (rounded up).
         kept_runs: Maximum number of ended runs to keep per trigger.
     """
 

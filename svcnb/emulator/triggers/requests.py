@@ -33,7 +33,7 @@ class Ask:
 
     Attributes:
         call: The request.
-        triggers: The service.
+        triggers: The triggers service.
     """
 
     call: Call

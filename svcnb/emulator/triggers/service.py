@@ -76,7 +76,7 @@ class Triggers:
             auto_approve=settings.auto_approve_agents,
         )
         self.posts_by_address = PostLimit(
-            settings.webhook_posts_per_address, "ip_rate_limited", "address", "--webhook-posts-per-address", store
+            settings.webhook_posts_per_address, "ip_rate_limited", "IP address", "--webhook-posts-per-address", store
         )
         self.posts_by_user = PostLimit(
             settings.webhook_posts_per_user, "user_rate_limited", "owner", "--webhook-posts-per-user", store

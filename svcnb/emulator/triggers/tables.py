@@ -55,7 +55,7 @@ Table(
     ix_triggers_kind="(kind)",
 )
 
-# Queues read the oldest unfinished run. An index prevents that this read becomes slower as the history grows.
+# Queues read the oldest unfinished run. An index keeps this read fast even if the history is long.
 Table(
     "trigger_runs",
     """

@@ -35,7 +35,7 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 
 
 async def receive(ask: Ask) -> Response:
-    """Accepts a webhook post and responds immediately. The run starts in the background.
+    """Accepts a webhook request and responds immediately. The run starts in the background.
 
     The body can have any content type. The action receives a body that is not JSON as text.
     """

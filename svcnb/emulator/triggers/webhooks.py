@@ -1,4 +1,4 @@
-"""Converter from a webhook post to the input of a run, and limit for posts.
+"""Converter from a webhook request to the input of a run, and limit for webhook requests.
 
 Source: docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors.
 
@@ -94,7 +94,7 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
     """Returns the input of a webhook run.
 
     The field ``event`` contains the parsed body only if the content type is JSON and the body is valid JSON. Otherwise,
-    the field contains the body as text. A sender can therefore test an address with an empty body.
+    the field contains the body as text. A sender can therefore test the webhook with an empty body.
 
     Args:
         body: The body as bytes.
@@ -120,12 +120,12 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
 
 
 class PostLimit:
-    """Limit for the webhook posts of each sender or owner in any 60 seconds.
+    """Limit for the webhook requests of each sender or owner in any 60 seconds.
 
     Args:
-        limit: Maximum number of posts. None means no limit.
+        limit: Maximum number of requests. None means no limit.
         code: Error code of the 429 response.
-        whose: Subject of the limit (address or owner), for the error message.
+        whose: Subject of the limit (IP address or owner), for the error message.
         option: Command-line option that sets the limit, for the error message.
         store: The database, which several servers can share.
     """
@@ -134,15 +134,15 @@ class PostLimit:
         self._limiter = RateLimiter(code, limit, store)
         self._code = code
         self._text = (
-            f"too many webhook posts: the limit for each {whose} is {limit} posts within {RATE_WINDOW_S:g} s. Wait for "
-            f"the number of seconds in Retry-After, or start the emulator with {option} NUMBER"
+            f"too many webhook requests: the limit for each {whose} is {limit} requests within {RATE_WINDOW_S:g} s. "
+            f"Wait for the number of seconds in Retry-After, or start the emulator with {option} NUMBER."
         )
 
     async def count(self, who: str, now: float) -> None:
-        """Counts a post.
+        """Counts a request.
 
         Raises:
-            Refused: 429 if the sender or owner has reached the limit. The limiter does not count a rejected post.
+            Refused: 429 if the sender or owner has reached the limit. The limiter does not count a rejected request.
             StoreUnavailable: The shared database is unavailable.
         """
         wait_s = await self._limiter.admit(who, now)

@@ -1,4 +1,7 @@
-"""Adds a content security policy, an offline cache, a note about keys and an early start to JupyterLite's page."""
+"""Completes JupyterLite's site with a content security policy, an offline cache and a note about keys.
+
+The site also receives a script that starts Python while JupyterLab loads.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ class SiteNotBuilt(RuntimeError):
 
 
 def complete(site: Path) -> None:
-    """Adds the policy, the offline cache, the note and the early start to a site.
+    """Adds a content security policy, an offline cache and a note about keys to a site, and starts Python earlier.
 
     Args:
         site: Folder of the site that JupyterLite built.

@@ -1,4 +1,4 @@
-"""Substitute for aiohttp, which has no build for WebAssembly. web3 imports it for its asynchronous provider."""
+"""Substitute for aiohttp, which has no build for WebAssembly. The asynchronous provider of web3 imports aiohttp."""
 
 from typing import NoReturn
 
@@ -13,19 +13,19 @@ class _Absent:
 
 
 class ClientTimeout:
-    """Substitute for ``aiohttp.ClientTimeout``, which stores its values but does not use them."""
+    """Substitute for ``aiohttp.ClientTimeout`` that stores the total timeout but does not use it."""
 
     def __init__(self, total: "float | None" = None, **_kwargs: object) -> None:
         self.total = total
 
 
 class ClientResponse(_Absent):
-    """Substitute for ``aiohttp.ClientResponse``, which raises an error."""
+    """Substitute for ``aiohttp.ClientResponse`` that always raises an error."""
 
 
 class ClientSession(_Absent):
-    """Substitute for ``aiohttp.ClientSession``, which raises an error."""
+    """Substitute for ``aiohttp.ClientSession`` that always raises an error."""
 
 
 class TCPConnector(_Absent):
-    """Substitute for ``aiohttp.TCPConnector``, which raises an error."""
+    """Substitute for ``aiohttp.TCPConnector`` that always raises an error."""

@@ -26,7 +26,7 @@ class CompleteRequest(Request):
         if missing and is_refused(info, f"a request without {', '.join(missing)}"):
             raise PydanticCustomError(
                 "missing_members",
-                "missing members: {names}; the service requires every member",
+                "the request has no {names}, but the service requires every member",
                 {"names": ", ".join(missing)},
             )
         return self

@@ -19,7 +19,7 @@ UNUSABLE: Final = "unusable_value"
 STRICT_TYPES: Final = "strict_types"
 """Name of the validation-context member that enables the exact JSON types of the live service."""
 
-TOLERATED: Final = "forgiven"
+TOLERATED: Final = "tolerated"
 """Name of the validation-context member with the formats that a request used and that strict types reject."""
 _SHOWN: Final = 80
 _LITERALS: Final = {"None": "null", "True": "true", "False": "false"}

@@ -53,7 +53,7 @@ class CreateTrigger(Request):
         description="Default parameters of every run. Fields of the event override these parameters.",
     )
     max_runs_per_minute: _Limit | None = Field(
-        None, description="Maximum number of webhook posts in any 60 s. Default: 60."
+        None, description="Maximum number of webhook requests in any 60 s. Default: 60."
     )
     max_queued_runs: _Limit | None = Field(
         None, description=("Maximum number of queued and running runs. Default: 100.")

@@ -109,8 +109,8 @@ def _group_id_from_number(value: object) -> object:
 def _existing(group_id: int) -> int:
     if group_id == 0:
         raise unusable(
-            "invalid group id 0: send the id of a single group, at least 1; the id 0 means all groups only in the "
-            "lists of a usage key"
+            "invalid group id 0, which means all groups only in the lists of a usage key: send the id of a single "
+            "group, at least 1"
         )
     return group_id
 
@@ -200,11 +200,12 @@ def _raw_cid(text: str) -> str:
         raise unusable("action_ipfs_cid is empty: send the raw CID of the action, for example Qm...")
     if len(text) > MAX_CID_CHARS:
         raise unusable(
-            f"action_ipfs_cid has {len(text)} characters; at most {MAX_CID_CHARS} are allowed: send a raw CID"
+            f"action_ipfs_cid has {len(text)} characters, but at most {MAX_CID_CHARS} are allowed: send a raw CID"
         )
     if looks_like_hash(text):
         raise unusable(
-            f"{shown(text)} is a hash, not a raw CID: send the CID that starts with Qm; the service computes the hash"
+            f"{shown(text)} is a hash, not a raw CID: send the CID that starts with Qm, because the service computes "
+            "the hash"
         )
     return text
 
@@ -375,4 +376,4 @@ QueryGroupId = Annotated[int, BeforeValidator(_query_group), Field(ge=0, le=MAX_
 """A group id in a query string that must match the schema (422 otherwise)."""
 
 OptionalQueryGroupId = Annotated[int, BeforeValidator(_query_group_in_any_form), _GROUP_SCHEMA]
-"""A group id in a query string, decimal or 0x hex; the endpoint rejects other text (400)."""
+"""A group id in a query string, decimal or 0x hex. The endpoint rejects any other text (400)."""

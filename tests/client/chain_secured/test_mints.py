@@ -143,7 +143,7 @@ def test_deleting_a_record_needs_a_confirmation_and_deletes_the_secret(svc, poor
     assert len(svc.chain_secured.pending()) == 1
     svc.chain_secured.delete_pending(record, confirm=True)
     assert list(svc.chain_secured.pending()) == []
-    with pytest.raises(InvalidArgument, match="no pending mint"):
+    with pytest.raises(InvalidArgument, match="no interrupted creation"):
         svc.chain_secured.resume(record, poor.owner)
 
 
@@ -184,7 +184,7 @@ def test_a_record_without_its_key_is_an_error(svc, poor) -> None:
     assert len(svc.chain_secured.pending()) == 1
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root ignores file modes")
 def test_no_request_is_sent_if_the_record_cannot_be_written(mine, own_folders) -> None:
     folder = own_folders / "pending"
     folder.mkdir(mode=0o500)

@@ -77,5 +77,5 @@ def test_a_mint_that_ends_during_a_listing_is_omitted_without_an_error(
 
     monkeypatch.setattr(PendingFolder, "_read", late)
     assert [record.name for record in records.all()] == [kept.name]
-    with pytest.raises(InvalidArgument, match="no pending mint"):
+    with pytest.raises(InvalidArgument, match="no interrupted creation"):
         records.get(ended.id)

@@ -253,12 +253,12 @@ def test_a_member_of_the_domain_that_the_signature_would_not_cover_is_rejected(*
     }
     if declared:
         typed_data["types"]["EIP712Domain"] = [{"name": "name", "type": "string"}]
-    with pytest.raises(SigningError, match="domain has the member 'chainID', which the signature does not cover"):
+    with pytest.raises(SigningError, match="'domain' has the member 'chainID', which the signature does not cover"):
         typed_data_digest(typed_data)
 
 
 def test_an_envelope_of_the_service_with_another_domain_member_is_rejected() -> None:
     signed = sign_flow(LocalSigner.from_key("11" * 32), "CreateWallet", 1, 1).typed_data
     typed_data = signed | {"domain": signed["domain"] | {"verifyingContract": "0x" + "12" * 20}}
-    with pytest.raises(SigningError, match="domain has the member 'verifyingContract'"):
+    with pytest.raises(SigningError, match="'domain' has the member 'verifyingContract'"):
         typed_data_digest(typed_data)

@@ -36,6 +36,9 @@ def test_every_other_number_is_declined_for_its_reason(number, code):
     declined = judge(number)
     assert declined is not None
     assert declined.code == code
+    assert declined.message[0].islower()
+    assert declined.message[-1] not in ".;"
+    assert ". " not in declined.message
 
 
 @given(st.from_regex(r"[0-9]{12,19}", fullmatch=True))

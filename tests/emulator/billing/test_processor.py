@@ -6,7 +6,8 @@ from collections.abc import Awaitable
 
 import pytest
 
-from svcnb.emulator.billing.intents import Intent
+from svcnb.emulator.billing.intents import Intent, save
+from svcnb.emulator.billing.pages import pay_page
 from svcnb.emulator.billing.processor import Processor, ProcessorRefusal
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.keys.custody import Custody
@@ -113,6 +114,26 @@ async def test_a_declined_card_may_be_followed_by_a_good_one(processor):
     assert message.startswith("the card was declined; pay again")
     paid = await confirm(processor, intent)
     assert (paid.status, paid.problem) == ("succeeded", None)
+
+
+@pytest.mark.parametrize(
+    ("stored", "problem", "sentence"),
+    [
+        ("The card was declined.", "the card was declined", "The card was declined."),
+        (
+            "The payment failed: the transaction was reverted. No money was deducted.",
+            "the payment failed: the transaction was reverted; no money was deducted",
+            "The payment failed: the transaction was reverted; no money was deducted.",
+        ),
+    ],
+)
+async def test_the_reason_that_an_earlier_version_stored_is_one_clause(processor, store, stored, problem, sentence):
+    intent = await confirm(processor, await processor.create_intent(ANNA, 500), card_number="4000000000000002")
+    await store.run(lambda connection: save(connection, intent._replace(problem=stored)))
+    read = await processor.find(intent.id, intent.client_secret)
+    assert read.problem == problem
+    assert await refused(processor.credit(ANNA, intent.id)) == (400, f"{problem}; pay again, or create another payment")
+    assert f"<p>{sentence}</p>" in re.sub(r"<p [^>]*>", "<p>", pay_page(read, action="?", crypto_delay_s=1.0))
 
 
 @pytest.mark.parametrize("first", ["card", "crypto"])

@@ -1,6 +1,6 @@
 """Gas of each write in a growing account. The gas stays constant, so the size of an account never prevents writes.
 
-`SVC_GAS_SIZE=500 pytest tests/emulator/chain/test_gas.py -s` prints the table of `docs/contract.md`.
+`SVC_GAS_SIZE=200 pytest tests/emulator/chain/test_gas.py -m slow -s` prints the table of `docs/contract.md`.
 """
 
 from __future__ import annotations

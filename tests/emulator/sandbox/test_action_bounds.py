@@ -33,10 +33,10 @@ def test_large_parameters_arrive_whole(room: Any):
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(1048577) })", "Encrypt: the message has 1048577 bytes; at most 1048576 are allowed; encrypt the message in parts"),
+        ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(1048577) })", "Encrypt: the message has 1048577 bytes, but at most 1048576 are allowed. Encrypt the message in parts."),
         ("S.Encrypt({ pkpId: WALLET, message: 'x'.repeat(6e6) })", "Actions: the arguments are too long: at most 4194048 bytes are allowed"),
-        ("S.Decrypt({ pkpId: WALLET, ciphertext: 'a'.repeat(3e6) })", "Decrypt: the ciphertext has 3000000 characters; at most 2097210 are allowed; pass the unchanged result of Encrypt"),
-        ("S.getSvcActionPublicKey({ ipfsId: 'Q'.repeat(2000) })", "ipfsId has 2000 characters; at most 1024 are allowed: pass the CID of an action"),
+        ("S.Decrypt({ pkpId: WALLET, ciphertext: 'a'.repeat(3e6) })", "Decrypt: the ciphertext has 3000000 characters, but at most 2097210 are allowed. Pass the unchanged result of Encrypt."),
+        ("S.getSvcActionPublicKey({ ipfsId: 'Q'.repeat(2000) })", "ipfsId has 2000 characters, but at most 1024 are allowed: pass the CID of an action"),
         ("fetch('http://127.0.0.1/' + 'a'.repeat(5e6))", "fetch: the arguments are too long: at most 4194048 bytes are allowed"),
         ("fetch('http://127.0.0.1/', { method: 'POST', body: 'a'.repeat(1048576 * 10 + 1) })", "fetch failed: the request body is too long: at most 10485760 bytes are allowed"),
     ],
@@ -59,7 +59,7 @@ def test_a_data_address_may_be_long(room: Any):
 @pytest.mark.parametrize(
     ("request_", "error"),
     [
-        ("'http://example.org/' + 'a'.repeat(65518)", "the URL has 65537 characters; at most 65536 are allowed"),
+        ("'http://example.org/' + 'a'.repeat(65518)", "the URL has 65537 characters, but at most 65536 are allowed"),
         ("'http://example.org/', { headers: { a: 'b'.repeat(262144) } }", "at most 262144 are allowed"),
     ],
 )

@@ -88,7 +88,7 @@ def test_late_logs_are_recorded(room: Any):
 def test_a_late_uncaught_error_fails_the_run(source: str, pattern: str, room: Any):
     outcome = room.run(source, timeout_ms=DEADLINE_MS)
     if room.kind == "fast" and outcome.error_kind == "unsupported":
-        pytest.skip(f"a trap of this engine, which auto repeats on v8: {outcome.error}")
+        pytest.skip(f"not supported by the fast engine: {outcome.error}")
     assert re.search(pattern, outcome.error)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.engine
 
-FEWER = "send fewer requests, or divide them among several executions"
+FEWER = "Send fewer requests, or divide them among several executions."
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_fifty_first_request_rejects_and_redirects_do_not_count(web: Any, si
       let n = 0;
       try { for (;;) { await fetch(url + '/away'); n++; } } catch (e) { return [n, e.constructor === Error, e.message]; }
     }"""
-    assert web(source) == [50, True, f"too many outbound requests: at most 50 are allowed per execution; {FEWER}"]
+    assert web(source) == [50, True, f"too many outbound requests: at most 50 are allowed per execution. {FEWER}"]
     assert len(site.seen) == 100
 
 
@@ -103,7 +103,7 @@ def test_urls_without_a_host_are_handled_locally_and_counted(web: Any):
     assert web(source, max_fetch_count=2) == [
         "hi",
         "blob",
-        f"too many outbound requests: at most 2 are allowed per execution; {FEWER}",
+        f"too many outbound requests: at most 2 are allowed per execution. {FEWER}",
     ]
 
 

@@ -41,7 +41,7 @@ def test_the_first_ten_key_operations_succeed_and_the_eleventh_names_the_limit(n
     assert room.value(action(body, wallet)) == [
         10,
         "Error",
-        "too many key operations: at most 10 are allowed per execution; request each key only once, and store it in a variable",
+        "too many key operations: at most 10 are allowed per execution. Request each key only once, and store it in a variable.",
     ]
 
 
@@ -67,7 +67,7 @@ def test_the_limit_is_a_setting(room: Any, wallet: Any):
     body = "let n = 0; try { for (;;) { await S.getSvcActionPrivateKey(); n++; } } catch (e) { return [n, e.message]; }"
     assert room.value(action(body, wallet), max_get_keys_count=3) == [
         3,
-        "too many key operations: at most 3 are allowed per execution; request each key only once, and store it in a variable",
+        "too many key operations: at most 3 are allowed per execution. Request each key only once, and store it in a variable.",
     ]
 
 

@@ -93,9 +93,9 @@ def test_a_json_content_type_without_json_is_text(body):
 
 async def test_the_error_for_too_many_posts_says_when_to_try_again():
     store = Store()
-    limit = PostLimit(1, "ip_rate_limited", "address", "--option", store)
+    limit = PostLimit(1, "ip_rate_limited", "IP address", "--option", store)
     await limit.count("a", 0.0)
-    with pytest.raises(Refused, match="the limit for each address is 1 posts within 60 s") as caught:
+    with pytest.raises(Refused, match="the limit for each IP address is 1 requests within 60 s") as caught:
         await limit.count("a", 58.5)
     assert (caught.value.status, caught.value.code, caught.value.retry_after_s) == (429, "ip_rate_limited", 2)
     store.close()

@@ -4,7 +4,7 @@ import * as library from "ethers";
 import { fileURLToPath } from "node:url";
 import type { Name, Names } from "./interface.ts";
 
-/** Returns the names of actions' library ethers, including the functions of `ethers.utils`. */
+/** Returns the names of ethers, the library that actions use, including the functions of `ethers.utils`. */
 function ethersNames(): Names {
   const whole = { ...library.ethers } as Record<string, unknown>;
   return {

@@ -2,8 +2,8 @@
  * CID of an action, and the hash with which the contract identifies the action. The kernel's implementation is
  * `svcnb/protocol/cid.py`. The tests of both implementations use `tests/vectors/cid.json` and `hashes.json`.
  *
- * A file consists of chunks of 256 KiB. A UnixFS message inside a dag-pb node (a leaf) contains each chunk. While there
- * is more than one node, each group of 174 nodes gets a parent, which lists their hashes and sizes.
+ * A file consists of chunks of 256 KiB. Each chunk is in a UnixFS message inside its own dag-pb node (a leaf). While
+ * there is more than one node, each group of at most 174 nodes gets a parent, which lists their hashes and sizes.
  */
 import { sha256 } from "@noble/hashes/sha2";
 import { keccak_256 } from "@noble/hashes/sha3";

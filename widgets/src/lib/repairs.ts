@@ -13,7 +13,7 @@ export function repairCards({ repairs, warnings }: Repairs): HTMLElement[] {
       h(
         "div",
         { class: "svcnb-card" },
-        h("strong", {}, `${number === 0 ? "Fix" : "Other fix"} (${cost_cents ? dollars(cost_cents) : "gas"}): `),
+        h("strong", {}, `${number === 0 ? "Fix" : "Other fix"} (${cost_cents ? dollars(cost_cents) : "costs gas"}): `),
         says,
         h("pre", { tabindex: "0", "aria-label": `Fix ${number + 1} as Python code` }, h("code", {}, code)),
         copyButton(() => code),

@@ -127,7 +127,7 @@ export function newWallet(
       named = h("div", {}, field("Name", name));
       return { element: named, first: name };
     },
-    note: () => `The service stores the private key of the wallet. ${cost(now().mode)}`,
+    note: () => `The service derives the private key of the wallet. ${cost(now().mode)}`,
     create: async (_place, done) => {
       const args = { name: now().mode === "chain" ? typed(name, "Enter a name for the wallet.") : "" };
       const { address } = await at.call<{ address: string }>("new_wallet", args, "Creating the wallet");
@@ -190,7 +190,7 @@ export function newUsageKey(
       none = h("p", {}, "The account has no groups. Create a group first.");
       return { element: h("div", {}, fields, none), first: name };
     },
-    note: () => `The key can only run the actions of this group. ${cost(now().mode)}`,
+    note: () => `The key can only run the actions of the chosen group. ${cost(now().mode)}`,
     create: async (place, done) => {
       if (now().groups.length === 0) {
         throw new PanelError({ type: "NoGroup", message: "The account has no groups.", hint: "Create a group first." });

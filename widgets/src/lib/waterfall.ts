@@ -31,7 +31,7 @@ const NARROWEST_PERCENT = 0.8;
 
 export function waterfall(trace: TraceView): HTMLElement {
   const whole = Math.max(trace.elapsed_ms, 0.001);
-  const more = trace.more > 0 ? `, ${trace.more} more events` : "";
+  const more = trace.more > 0 ? ` Events that are not shown: ${trace.more}.` : "";
   const head = h(
     "tr",
     {},
@@ -50,7 +50,7 @@ export function waterfall(trace: TraceView): HTMLElement {
       "small",
       { class: "svcnb-hint" },
       `Engine: ${trace.engine}. The action waited ${trace.waited_ms.toFixed(1)} of ${trace.elapsed_ms.toFixed(1)} ms ` +
-        `for the service${more}.`,
+        `for the service.${more}`,
     ),
   );
 }

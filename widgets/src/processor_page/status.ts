@@ -44,7 +44,7 @@ export function viewOf(intent: Intent): View {
       return {
         state: "failed",
         heading: "Payment failed",
-        message: intent.error?.message ?? "The payment failed. No money was deducted.",
+        message: intent.error ? asSentence(intent.error.message) : "The payment failed. No money was deducted.",
         settled: false,
       };
     case "canceled":
@@ -58,7 +58,7 @@ export function viewOf(intent: Intent): View {
       return {
         state: "processing",
         heading: "Payment is processing",
-        message: "The processor is waiting for the confirmation.",
+        message: "The processor is waiting for the confirmation of the payment.",
         settled: false,
       };
     case "requires_payment_method":

@@ -15,6 +15,7 @@ from typing import Final
 from svcnb.emulator.billing.cards import ACCEPTED, DECLINED, DEFAULT_CARD
 from svcnb.emulator.billing.intents import PAYABLE, Intent
 from svcnb.emulator.billing.rules import dollars
+from svcnb.emulator.errors import as_sentence
 
 _HEADINGS: Final = {
     "requires_payment_method": "Not paid yet",
@@ -25,7 +26,7 @@ _HEADINGS: Final = {
 }
 _MESSAGES: Final = {
     "requires_payment_method": "This payment has not been paid yet.",
-    "processing": "The processor is waiting for the confirmation.",
+    "processing": "The processor is waiting for the confirmation of the payment.",
     "succeeded": "The processor has collected the payment.",
     "failed": "The payment failed. No money was deducted.",
     "canceled": "The payment was canceled. No money was deducted.",
@@ -46,7 +47,7 @@ def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
     """
     crypto = intent.method == "crypto"
     rows = [(number, f"pays ({brand})") for number, brand in ACCEPTED.items()]
-    rows += [(number, why.message) for number, why in DECLINED.items()]
+    rows += [(number, as_sentence(why.message)) for number, why in DECLINED.items()]
     body = _fill(
         "pay.html",
         amount=dollars(intent.amount_cents),
@@ -54,7 +55,7 @@ def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
         action=action,
         card=DEFAULT_CARD,
         crypto_delay=_duration(crypto_delay_s),
-        raw_alert=f'<p class="alert" role="alert">{escape(intent.problem)}</p>' if intent.problem else "",
+        raw_alert=f'<p class="alert" role="alert">{escape(as_sentence(intent.problem))}</p>' if intent.problem else "",
         raw_card_checked="" if crypto else " checked",
         raw_crypto_checked=" checked" if crypto else "",
         raw_cards="".join(f'<option value="{number}">' for number, _ in rows),
@@ -113,7 +114,7 @@ def _facts(intent: Intent) -> dict[str, str]:
         "wallet": intent.wallet,
         "intent": intent.id,
         "state": "credited" if credited else "waiting" if intent.status in PAYABLE else intent.status,
-        "message": (intent.problem if intent.status == "failed" else None) or message,
+        "message": as_sentence(intent.problem) if intent.status == "failed" and intent.problem else message,
     }
 
 

@@ -11,5 +11,5 @@ def install(*_args: object, **_kwargs: object) -> NoReturn:
     """
     raise NotImplementedError(
         "this page cannot install packages, because its security policy forbids requests to a package index. To use"
-        " other packages, run the notebook in an installed JupyterLab"
+        " other packages, run the notebook in an installed JupyterLab."
     )

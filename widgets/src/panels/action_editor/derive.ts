@@ -51,7 +51,7 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
       h(
         "small",
         { class: "svcnb-hint" },
-        "The derived action starts with the unchanged, audited bytes of the template. Each constant results in a different CID and a different key.",
+        "The derived action starts with the unchanged bytes of the template. Each constant results in a different CID and a different key.",
       ),
       h(
         "div",
@@ -59,7 +59,7 @@ export function deriveCard(at: Panel, source: () => string, use: (derived: strin
         field("Name of the constant", name, "Identifier that the template reads."),
         field("Version", version, "Version of the constant's format."),
       ),
-      field("Constant", constant, "JSON."),
+      field("Constant", constant, "JSON value."),
       h("div", { class: "svcnb-row" }, derive),
       result,
     ),

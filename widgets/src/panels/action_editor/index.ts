@@ -141,7 +141,7 @@ class View {
           h(
             "span",
             { class: "svcnb-muted" },
-            "Ctrl-Enter also runs the action. A run costs one cent per second; a failed run is free.",
+            "Ctrl-Enter also runs the action. A run costs one cent per second, and at least one cent. A failed run is free.",
           ),
         ),
         this.stale,
@@ -316,7 +316,7 @@ class View {
     } catch (error) {
       this.jsonNote.textContent = `The parameters are not valid JSON: ${(error as Error).message}`;
       this.jsonNote.hidden = false;
-      this.outdate("the parameters are not valid JSON");
+      this.outdate("the parameters have become invalid JSON");
       return false;
     }
   }

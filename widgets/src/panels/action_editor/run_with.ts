@@ -2,7 +2,10 @@
 import { copyButton, field, FieldError, h, type Panel } from "../../lib/panel.ts";
 import { newUsageKey, newWallet, offer, type Resources, walletLabel } from "../../lib/resources.ts";
 
-/** Returns the parameter for the wallet: one that is empty or already contains a wallet, or otherwise `wallet`. */
+/**
+ * Returns the name of the parameter for the wallet: a parameter that already contains a wallet, or an empty parameter
+ * with a suitable name. If neither exists, returns `wallet`.
+ */
 export function walletMember(params: Record<string, unknown>, wallets: string[]): string {
   const isWallet = (value: unknown) => typeof value === "string" && wallets.includes(value.toLowerCase());
   return Object.keys(params).find((name) => isWallet(params[name])) ??
@@ -97,7 +100,7 @@ export function runWith(at: Panel, work: Work) {
   return {
     walletPart,
     keyPart,
-    /** Requires a usage key, if only a usage key can run the action. */
+    /** Throws an error if only a usage key can run the action, but no usage key is chosen. */
     requireKey(): void {
       if (work.resources().mode === "chain" && !key.value) {
         throw new FieldError(key, "A ChainSecured account needs a usage key to run actions. Press Create usage key.");

@@ -1,4 +1,4 @@
-/** Explanation of why a key can run an action with a wallet, or which link is missing. */
+/** Explanation of why a key can run an action with a wallet, or which permission is missing. */
 import { drawingArea } from "../../lib/drawing.ts";
 import { field, h, type Panel } from "../../lib/panel.ts";
 import { repairCards, type Repairs } from "../../lib/repairs.ts";

@@ -49,7 +49,9 @@ export function detail(run: Detail, close: () => void): HTMLElement {
     ),
     logs ? part("Logs", logs) : null,
     trace ? h("h3", {}, "Timeline") : null,
-    trace ? waterfall(trace) : h("p", { class: "svcnb-hint" }, "No timeline: only emulators store timelines."),
+    trace
+      ? waterfall(trace)
+      : h("p", { class: "svcnb-hint" }, "No timeline: the service is not an emulator, or has deleted the timeline."),
   );
 }
 

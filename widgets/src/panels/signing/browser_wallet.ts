@@ -45,7 +45,7 @@ export class BrowserWallet {
       throw new PanelError({
         type: "NoWallet",
         message: "No wallet was found in this browser.",
-        hint: "Install or unlock a wallet extension and reload the page, or sign with a local key.",
+        hint: "Install or unlock a wallet extension and reload the page, or sign with a private key.",
       });
     }
     const address = await connect(wallet);

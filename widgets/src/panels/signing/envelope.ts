@@ -6,7 +6,7 @@ import { digest, type Envelope, type Flow } from "../../lib/typed_data.ts";
 export const PURPOSES: Readonly<Record<Flow, readonly [title: string, what: string]>> = {
   CreateWallet: [
     "Create a wallet",
-    "The service creates a wallet and stores its key. Register the wallet on the chain to add it to an account.",
+    "The service creates a wallet and derives its private key. To add the wallet to an account, register it on the chain.",
   ],
   ConvertAccount: ["Convert an account", "Transfers an API-mode account to this wallet. The transfer is irreversible."],
   AddUsageApiKey: [

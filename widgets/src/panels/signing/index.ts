@@ -324,7 +324,7 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
   }
   const made = h("table", {}, row("Wallet", sent.wallet_address), row("Derivation path", sent.derivation_path));
   const note =
-    "The wallet is not part of an account until its registration on the chain. Under Permissions, Create wallet and Create usage key create and register a wallet.";
+    "The wallet is not part of an account until its registration on the chain. To create and register a wallet in one step, press Create wallet or Create usage key under Permissions.";
   if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
   const secret = h("div", { class: "svcnb-notice" });
   const stored = h("button", { type: "button", class: "svcnb-primary" }, "Hide key");

@@ -45,7 +45,7 @@ export function maker(
   const schedule = h(
     "div",
     {},
-    field("Schedule", cron, "Cron expression in UTC: five fields, or six with seconds first"),
+    field("Schedule", cron, "Cron expression in UTC: five fields, or six fields if the first contains seconds"),
   );
   const event = h(
     "div",
@@ -65,7 +65,7 @@ export function maker(
       h("ul", { "aria-label": "Arguments" }, ...found.arguments.map((each) => h("li", {}, h("code", {}, each)))),
       ...found.warnings.map((each) => h("p", { class: "svcnb-warn" }, `Warning: ${each}`)),
     ]),
-    field("From block", start, "If this field is empty, the trigger starts 100 blocks before the current block"),
+    field("From block", start, "If this field is empty, the service scans from 100 blocks before the newest block"),
   );
   const chosen = () => {
     schedule.hidden = kind() !== "schedule";

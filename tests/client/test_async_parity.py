@@ -37,7 +37,7 @@ from svcnb.client.resources.usage_keys import UsageKeys
 from svcnb.client.resources.wallets import Wallets
 from svcnb.client.triggers import TriggersClient, TriggersSettings
 
-TWINS = [
+PAIRS = [
     (Client, AsyncClient),
     (ChainSecured, AsyncChainSecured),
     (ChainSecuredAccount, AsyncChainSecuredAccount),
@@ -54,8 +54,8 @@ TWINS = [
     (OnChainUsageKeys, AsyncOnChainUsageKeys),
     (OnChainWallets, AsyncOnChainWallets),
 ]
-HOLDERS = 3
-"""Number of pairs at the start of `TWINS` whose classes contain resources, and methods that send no request."""
+WITHOUT_REQUESTS = 3
+"""Number of pairs at the start of `PAIRS` whose classes contain resources, and methods that send no request."""
 
 ONE_WAY = {"to_async"}
 """Methods that return the other client, so the other client does not have them."""
@@ -68,30 +68,34 @@ def public(kind: type) -> dict[str, Any]:
     return {name: value for name, value in inspect.getmembers(kind) if not name.startswith("_")}
 
 
-@pytest.mark.parametrize(("sync", "twin"), TWINS, ids=lambda kind: kind.__name__)
-def test_both_clients_have_the_same_methods_with_the_same_arguments(sync, twin) -> None:
-    ours, theirs = public(sync), public(twin)
-    assert set(ours) - ONE_WAY == set(theirs)
-    for name, method in ours.items():
+@pytest.mark.parametrize(("sync_class", "async_class"), PAIRS, ids=lambda kind: kind.__name__)
+def test_the_synchronous_and_asynchronous_client_have_the_same_methods_with_the_same_arguments(
+    sync_class, async_class
+) -> None:
+    sync_methods, async_methods = public(sync_class), public(async_class)
+    assert set(sync_methods) - ONE_WAY == set(async_methods)
+    for name, method in sync_methods.items():
         if inspect.isfunction(method) and name not in ONE_WAY | CALLS_BACK:
-            one, other = inspect.signature(method), inspect.signature(theirs[name])
+            one, other = inspect.signature(method), inspect.signature(async_methods[name])
             expected = [str(parameter) for parameter in one.parameters.values()]
             assert [str(parameter).replace("Async", "") for parameter in other.parameters.values()] == expected, name
 
 
-@pytest.mark.parametrize(("sync", "twin"), TWINS[HOLDERS:], ids=lambda kind: kind.__name__)
-def test_both_clients_return_the_same_types_and_have_the_same_docstrings(sync, twin) -> None:
-    for name, method in public(sync).items():
-        other = getattr(twin, name)
+@pytest.mark.parametrize(("sync_class", "async_class"), PAIRS[WITHOUT_REQUESTS:], ids=lambda kind: kind.__name__)
+def test_the_synchronous_and_asynchronous_client_return_the_same_types_and_have_the_same_docstrings(
+    sync_class, async_class
+) -> None:
+    for name, method in public(sync_class).items():
+        other = getattr(async_class, name)
         assert inspect.getdoc(other) == inspect.getdoc(method)
         if name == "iter" or hasattr(TriggersSettings, name):
             continue  # sends no request, or one for each page
         assert inspect.iscoroutinefunction(other), name
-        ours, theirs = (inspect.signature(one).return_annotation for one in (method, other))
-        assert theirs.removeprefix("Async") == ours, name
+        expected, found = (inspect.signature(each).return_annotation for each in (method, other))
+        assert found.removeprefix("Async") == expected, name
 
 
-async def test_both_clients_send_the_same_bytes(scripted, async_scripted) -> None:
+async def test_the_synchronous_and_asynchronous_client_send_the_same_bytes(scripted, async_scripted) -> None:
     seen: list[tuple[str, str, bytes]] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -106,13 +110,13 @@ async def test_both_clients_send_the_same_bytes(scripted, async_scripted) -> Non
         svc.groups.update(1, name="new")
         svc.run("const main = () => 1", n=1)
         svc.wallets.create()
-    sync, seen = seen, []
+    sync_requests, seen = seen, []
     svc = await async_scripted(answer)
     await svc.groups.update(1, name="new")
     await svc.run("const main = () => 1", n=1)
     await svc.wallets.create()
-    assert seen == sync
-    assert len(sync) == 6
+    assert seen == sync_requests
+    assert len(sync_requests) == 6
 
 
 async def test_a_cancelled_call_leaves_the_client_usable(async_scripted) -> None:
