@@ -42,7 +42,7 @@ class EmulatorNotStarted(EmulatorError):
 
     Args:
         message: Description of the failure.
-        hint: The next step.
+        hint: Next step for the user. None means the default hint of the class.
         log: Last lines that the process wrote to standard error.
     """
 

@@ -59,7 +59,7 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
     Args:
         signed: Typed data as a dictionary (EIP-712), or a personal message as text or bytes (EIP-191).
         signature: 65 bytes, or the same bytes as a hex string.
-        address: The expected signer.
+        address: Address of the expected signer, ``0x`` followed by 40 hex digits.
 
     Raises:
         AssertionError: Another address signed. The message contains that address.

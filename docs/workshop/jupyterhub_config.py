@@ -16,8 +16,8 @@ c.SharedPasswordAuthenticator.user_password = os.environ["SVC_HUB_PASSWORD"]
 c.Authenticator.allow_all = True
 c.Authenticator.username_pattern = "[a-z0-9][a-z0-9._-]{0,63}"
 
-# A spawner starts the learners' servers. With the spawner `simple`, all servers run as one user of this machine. The
-# servers have separate folders and emulators, but the system does not protect a learner's files from the others. If
+# A spawner starts the learners' servers. With the spawner `simple`, all servers run as one system user. The servers
+# have separate folders and emulators, but the system does not protect a learner's files from the other learners. If
 # learners do not trust each other, use a spawner that starts each server in a container.
 c.JupyterHub.spawner_class = "simple"
 c.Spawner.cmd = [str(Path(sys.executable).with_name("jupyterhub-singleuser"))]

@@ -228,7 +228,7 @@ def faucet(control: EmulatorControl, address: str, wei: int | None, *, as_json: 
 @output_options
 @_with_emulator
 def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> None:
-    """Add CENTS of credit to the billing WALLET of an account, and print the new credit in cents."""
+    """Add CENTS of credit to the account with the billing wallet WALLET, and print the new credit in cents."""
     total = control.credit(wallet, cents)
     show({"credit_cents": total} if as_json else total, as_json=as_json)
 

@@ -30,11 +30,11 @@ def balance(service: Client, as_json: bool) -> None:
 
 @command.command("top-up", epilog=examples("svcnb billing top-up 500 --method card"))
 @click.argument("cents", type=int)
-@click.option("--method", type=click.Choice(["card", "crypto"]), default="card", help="Payment method.")
+@click.option("--method", type=click.Choice(["card", "crypto"]), default="card", help="Payment method. Default: card.")
 @output_options
 @with_service
 def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_json: bool) -> None:
-    """Buy CENTS of credit, at least 500.
+    """Buy CENTS of credit, at least 500 cents.
 
     On an emulator, the command pays immediately with test money. On a live service, a person must pay. After the
     payment, `svcnb billing confirm` adds the amount to the credit.

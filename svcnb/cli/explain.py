@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     type=KeyHash(),
     help="Hash of the usage key to explain, from `svcnb keys list`. Default: the key of this command.",
 )
-@click.option("--wallet", metavar="ADDRESS", help="Wallet that the action uses.")
+@click.option("--wallet", metavar="ADDRESS", help="Address of the wallet that the action uses.")
 @output_options
 @click.pass_context
 @with_service

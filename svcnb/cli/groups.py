@@ -42,7 +42,9 @@ def show_(service: Client, group: str, as_json: bool) -> None:
 @command.command("create", epilog=examples("svcnb groups create signers --wallet 0x93ab... --action action.js"))
 @click.argument("name")
 @click.option("--description", default="", help="Description of the group.")
-@click.option("--wallet", "wallets", multiple=True, help="Wallet that the actions of the group can use; repeatable.")
+@click.option(
+    "--wallet", "wallets", multiple=True, help="Address of a wallet that the group's actions can use; repeatable."
+)
 @click.option(
     "--action", "actions", multiple=True, help="Action that the group permits, as a CID or a file; repeatable."
 )
@@ -62,7 +64,7 @@ def create(
 @click.argument("group")
 @with_service
 def delete(service: Client, group: str) -> None:
-    """Delete a group permanently. The service never reuses its number. The command costs one cent."""
+    """Delete a group permanently. The service never reuses the group's number. The command costs one cent."""
     service.groups.delete(group)
 
 

@@ -44,7 +44,7 @@ def list_(service: Client, as_json: bool) -> None:
     "--manage-actions-in-group",
     "manage",
     multiple=True,
-    help=(f"Groups in which the key can change actions: {_GROUPS}."),
+    help=(f"Groups in which the key can add and remove actions: {_GROUPS}."),
 )
 @click.option(
     "--add-wallets-to-group", "add", multiple=True, help=f"Groups to which the key can add wallets: {_GROUPS}."
@@ -110,7 +110,7 @@ def create(
     "--manage-actions-in-group",
     "manage",
     multiple=True,
-    help=f"Complete new list of groups in which the key can change actions: {_GROUPS}.",
+    help=f"Complete new list of groups in which the key can add and remove actions: {_GROUPS}.",
 )
 @click.option(
     "--add-wallets-to-group",

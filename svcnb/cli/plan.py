@@ -26,7 +26,8 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--state",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="File that maps names to groups, keys and wallets. Default: a file next to FILE.",
+            help="File that maps names to groups, keys and wallets. Default: FILE with the extension .state.json "
+            "instead of .toml.",
         ),
         click.option(
             "--triggers-token-file",

@@ -137,7 +137,7 @@ def show_(triggers: TriggersClient, trigger: str, as_json: bool) -> None:
 )
 @click.option("--config", help="Settings for this kind of trigger, as JSON; an alternative to --cron.")
 @click.option("--params", default="{}", help="Default parameters of every run, as JSON.")
-@click.option("--wallet", "wallets", multiple=True, help="Wallet that the action can use; repeatable.")
+@click.option("--wallet", "wallets", multiple=True, help="Address of a wallet that the action can use; repeatable.")
 @output_options
 @with_service
 @_with_token
@@ -237,7 +237,7 @@ def cron_(cron: str, count: int, as_json: bool) -> None:
 @click.argument("signature")
 @output_options
 def event(signature: str, as_json: bool) -> None:
-    """Show the topic, the arguments and the warnings of an event SIGNATURE. The command sends no request."""
+    """Show the topic, the arguments and the warnings of the event with this SIGNATURE. The command sends no request."""
     from svcnb.client.triggers import TriggersClient
 
     show(TriggersClient.event(signature), as_json=as_json)

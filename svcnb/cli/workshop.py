@@ -93,11 +93,11 @@ def start(
     With the host 127.0.0.1, this machine runs the emulators of all learners, and starts each emulator on demand. With
     another --host, learners run the emulators on their own machines, and this server collects their progress.
 
-    The command writes each learner's environment to FOLDER/places/NAME.env, for `. NAME.env && svcnb lab`.
-    FOLDER/hand-out.json contains the environments of all learners. FOLDER/board.url contains the board's address.
-    FOLDER/server.json contains the server's address and token. Only you can read these files. After a restart, the
-    server continues with the same learners and states. SVC_INSTRUCTOR_TOKEN sets the token of the server, for a hub on
-    another machine.
+    The command writes each learner's environment variables to FOLDER/places/NAME.env. With this file, a learner starts
+    with `. NAME.env && svcnb lab`. FOLDER/hand-out.json contains the environment variables of all learners.
+    FOLDER/board.url contains the board's address. FOLDER/server.json contains the server's address and token. Only you
+    can read these files. After a restart, the server continues with the same learners and states. SVC_INSTRUCTOR_TOKEN
+    sets the token of the server, for a JupyterHub on another machine.
     """
     if host in _EVERYWHERE and url is None:
         raise click.BadParameter(

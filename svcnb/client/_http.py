@@ -50,7 +50,7 @@ class SyncTransport:
             can also send requests to other addresses, for example to a chain node.
         transport: Transport object of the HTTP library, for tests.
         client: The user's own client, whose limits, proxies, certificates and hooks apply. The transport does not close
-            this client.
+            this client. None creates a client.
 
     Raises:
         InvalidType: ``client`` is not an `httpx.Client`.

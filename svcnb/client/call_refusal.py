@@ -102,7 +102,7 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
 
     Args:
         config: Settings with the rejected key. Any key can read the data of its account.
-        call: The call.
+        call: Call that the service rejected.
         clock_skew: Number of seconds by which the service's clock is ahead of this machine's clock.
     """
     key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""

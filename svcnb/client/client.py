@@ -186,8 +186,8 @@ class Client(ClientSettings[SyncSession]):
             until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
                 (403). None does not retry. A new key or permission takes effect after a few seconds. The method does
                 not retry if the credit is insufficient or the action fails.
-            **named: Parameters by name. If you also pass ``params``, it must be a dictionary, to which the client adds
-                the named parameters.
+            **named: Parameters by name. If you also pass ``params``, the argument ``params`` must be a dictionary. The
+                client adds the named parameters to this dictionary.
 
         Raises:
             ActionError: The action threw an error, has a syntax error, or exceeded a limit.
@@ -202,7 +202,7 @@ class Client(ClientSettings[SyncSession]):
         return run.known_by(self.trace)
 
     def trace(self, of: Traced) -> Trace:
-        """Returns the timeline of an execution on an emulator: its operations, their times, and the memory used.
+        """Returns the timeline of an execution on an emulator: the run's operations, their times, and the used memory.
 
         Failed executions also have a timeline. To read this timeline, pass the error that ``run`` raised.
 

@@ -137,7 +137,7 @@ def keyed(config: Config, key: AnyKey | None) -> Config:
     if isinstance(key, UsageKey):
         if key.usage_api_key is None:
             raise InvalidArgument(
-                f"the usage key {key.name!r} has no secret, because it was returned by a list call",
+                f"the usage key {key.name!r} has no secret, because a list call returned this object",
                 hint="Use the object that svc.usage_keys.create returned, or the key string that you saved.",
             )
         return config.replace(api_key=key.usage_api_key, master_key=False)
@@ -219,7 +219,7 @@ def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FB
 
 
 def listeners(on_run: Callable[[RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
-    """Returns the listeners of executions: the given listeners, and the recorder of runs unless it is disabled."""
+    """Returns the listeners of executions: the given listeners and, unless the history is disabled, its recorder."""
     given = [on_run] if callable(on_run) else list(on_run)
     path = default_path() if config.history is None else config.history
     return given if path is None or str(path) == OFF else [*given, Recorder(path)]

@@ -138,7 +138,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Returns the settings, each from the first source that contains it: argument, profile, environment or file.
+    """Returns all settings. The sources of each setting, in order of precedence: argument, profile, environment, file.
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.

@@ -14,7 +14,7 @@
     ├── TransportError         no usable response arrived
     │   ├── TimedOut
     │   └── NotTheApi          a server responded, but not this service
-    ├── SigningError           a signer could not sign or refused to
+    ├── SigningError           a signer could not sign, or refused to sign
     ├── ChainError             the contract rejected a call, or the chain cannot be reached
     ├── PaymentFailed          the processor did not collect the payment
     ├── TraceUnavailable       no timeline of an execution is available

@@ -4,9 +4,8 @@
 extras, and a saved notebook must show an image. `svcnb.charts.permissions` makes a chart, because charts have themes,
 can be combined, and can be saved as PNG.
 
-The drawing does not depend on colour: an existing permission is a solid line, and a missing one is dashed and crossed
-out.
-The drawing is an image, because notebooks also show images if the user has not trusted the notebook. The alternative
+The drawing does not depend on colour: an existing permission is a solid line, and a missing permission is a dashed line
+with a cross. The drawing is an image, because notebooks also show images that the user has not trusted. The alternative
 text contains the result and the reason. The image has a light background, which `display.DARK` inverts in a dark theme.
 """
 
@@ -118,7 +117,7 @@ def layout(explanation: Explanation, max_groups: int) -> Layout:
     """Returns the positions of the boxes and lines of an explanation.
 
     Args:
-        explanation: The explanation.
+        explanation: Explanation to draw.
         max_groups: Maximum number of groups. Groups with the most existing permissions come first.
     """
     links = sorted(explanation.groups, key=lambda link: (-_count(link), link.id))[:max_groups]

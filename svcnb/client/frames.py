@@ -22,7 +22,7 @@ def frame(items: Iterable[Model], kind: type[Model]) -> DataFrame:
     """Returns models of one class as a DataFrame.
 
     Args:
-        items: The models.
+        items: Models, one for each row.
         kind: Class of the models, whose fields are the columns.
 
     Raises:

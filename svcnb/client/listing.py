@@ -19,7 +19,7 @@ class Listing(Sequence[M], Generic[M]):
     """Immutable list of models, which a notebook displays as a table.
 
     Args:
-        items: The models.
+        items: Models in the order of the list.
         of: Plural name of the models. A notebook shows an empty list with this name, for example as ``no wallets``.
         kind: Class of the models, which determines the columns of a DataFrame, even if the list is empty.
 

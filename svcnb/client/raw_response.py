@@ -23,7 +23,7 @@ class RawResponse(Generic[T]):
     the last response.
 
     Attributes:
-        value: The result.
+        value: Return value of the function that made the calls.
         responses: All responses, in order. The display never contains bodies, because they can contain a new key.
     """
 

@@ -83,7 +83,7 @@ def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
     if len(numbers) > limits.MAX_KEY_GROUPS:
         raise InvalidArgument(
             f"{field} contains {len(numbers)} groups, but at most {limits.MAX_KEY_GROUPS} are allowed",
-            hint="Use fewer groups, or 0 for all groups.",
+            hint="Pass fewer groups, or svcnb.everything for all groups.",
         )
     return numbers
 
@@ -130,7 +130,7 @@ def one_wallet_address(value: WalletRef, account: str = "svc") -> str:
     """Returns the address of one wallet in lowercase.
 
     Args:
-        value: The wallet.
+        value: A wallet or its address.
         account: Variable name of the client or the account, for the code in the hint.
 
     Raises:
@@ -159,7 +159,7 @@ def one_action_hash(value: ActionRef, account: str = "svc") -> str:
     """Returns the hashed CID of one action.
 
     Args:
-        value: The action.
+        value: An action, a source, a CID or a hashed CID.
         account: Variable name of the client or the account, for the code in the hint.
 
     Raises:

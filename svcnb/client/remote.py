@@ -116,7 +116,7 @@ class RemoteRuns(Generic[AnySession]):
 
     Args:
         session: Session of the client, with the listeners to call.
-        executor: The executor.
+        executor: `concurrent.futures` executor whose workers execute the runs.
     """
 
     def __init__(self, session: AnySession, executor: Executor) -> None:
@@ -183,5 +183,5 @@ def _run_of(record: RunRecord) -> Run:
 
 @lru_cache(maxsize=8)
 def _transport(base_url: str) -> SyncTransport:
-    """Returns the transport of a service. Each worker process has one transport, so that it reuses connections."""
+    """Returns the transport of a service. Each worker process reuses the connections of its one transport."""
     return SyncTransport(base_url)

@@ -309,7 +309,7 @@ def money_of(call: Call[Any], answer: Answer, result: object) -> Noted | None:
     """Returns the fee, payment or balance of a successful call, or None if the call has none.
 
     Args:
-        call: The call.
+        call: Call that the service accepted.
         answer: Response of the service.
         result: Parsed value of the response.
     """

@@ -52,8 +52,8 @@ def trace(of: Traced) -> Flow[Trace]:
 def _parse(body: Any, _answer: Answer) -> Trace:
     if body["trace"] is None:
         raise TraceUnavailable(
-            f"request {body['request_id']} did not run an action: it was rejected with the status "
-            f"{body['http_status']}",
+            f"request {body['request_id']} did not run an action, because the service rejected the request with the "
+            f"status {body['http_status']}",
             hint="Correct the cause of the rejection, and run the action again.",
         )
     return Trace.model_validate(body["trace"])

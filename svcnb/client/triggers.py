@@ -72,7 +72,7 @@ class TriggersSettings(Checked):
         return self._access.challenge
 
     def webhook_url(self, trigger: TriggerRef) -> str:
-        """Returns the public address of a webhook. Anyone who has the address can send requests to it."""
+        """Returns the public address of a webhook. Anyone who has the address can send requests to the webhook."""
         return f"{self._access.url}/webhook/{trigger if isinstance(trigger, str) else trigger.id}"
 
     @staticmethod
@@ -330,7 +330,7 @@ class TriggersClient(TriggersSettings):
         ``max_runs_per_minute`` and ``max_queued_runs`` cannot be reset to None.
 
         Args:
-            trigger: The trigger.
+            trigger: A `Trigger` or its id.
             **changes: ``name``, ``action``, ``usage_key``, ``default_params``, ``config``, ``kind``, ``enabled``,
                 ``max_runs_per_minute``, ``max_queued_runs``. A new ``action`` needs the ``usage_key`` again.
         """
@@ -354,7 +354,7 @@ class TriggersClient(TriggersSettings):
         """Returns runs, newest first. ``.to_frame()`` converts the runs to a pandas DataFrame.
 
         Args:
-            trigger: The trigger.
+            trigger: A `Trigger` or its id.
             limit: Maximum number of runs, or None for all runs.
             offset: Number of the newest runs to skip.
         """
@@ -364,7 +364,7 @@ class TriggersClient(TriggersSettings):
         """Waits until a run has ended, and returns the run even if the run failed.
 
         Args:
-            trigger: The trigger.
+            trigger: A `Trigger` or its id.
             run: The result of `fire`, a run, or the id of a run. None means the newest run.
             timeout: Seconds to wait. The service retries a failing run for up to 36 seconds.
 
@@ -377,7 +377,7 @@ class TriggersClient(TriggersSettings):
         """Sends a POST request to a webhook as an external sender, without a token, and returns the ``run_id``.
 
         Args:
-            trigger: A webhook trigger.
+            trigger: A `Trigger` of the kind ``webhook``, or its id.
             body: Request body. The client sends bytes and strings unchanged, and other values (also None) as JSON.
             headers: Additional headers, for example the signature of a sender.
 

@@ -176,7 +176,7 @@ class Action:
         """Returns the differences between this action and another action, including invisible characters.
 
         Args:
-            other: The newer action.
+            other: Action whose source is the newer version.
 
         Raises:
             InvalidType: ``other`` is not an action.

@@ -56,7 +56,7 @@ def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes
         key: The 32 bytes with which `seal` encrypted.
         nonce: The 12 bytes with which `seal` encrypted.
         sealed: Ciphertext and tag.
-        about: The additional authenticated data.
+        about: The additional authenticated data that `seal` received.
 
     Raises:
         ValueError: The ciphertext was changed, or was encrypted with a different key, nonce or additional data.

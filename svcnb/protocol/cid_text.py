@@ -43,7 +43,7 @@ class ParsedCid:
         version: 0 or 1.
         codec: Encoding of the root block, for example ``dag-pb``.
         hash_name: Name of the hash function, for example ``sha2-256``.
-        digest: The hash.
+        digest: Result of the hash function, as bytes.
         base: Encoding of the text, for example ``base58btc``.
     """
 

@@ -107,7 +107,7 @@ class Event(NamedTuple):
         """Returns the fields of a log, in the order of the declaration.
 
         Args:
-            codec: The encoder.
+            codec: Encoder of the contract ABI.
             topics: All topics of the log. The first one is the topic of the event.
             data: Data of the log.
 
@@ -202,7 +202,7 @@ def decode_revert(codec: Codec, data: bytes) -> Revert:
     """Decodes the data of a revert.
 
     Args:
-        codec: The encoder.
+        codec: Encoder of the contract ABI.
         data: Data from the chain, which starts with the selector. The data can be empty.
 
     Returns:

@@ -76,7 +76,8 @@ def _wallycore() -> Library:
         # exit.
         simplefilter("ignore", DeprecationWarning)
         import wallycore
-    # When SWIG releases its data at exit, it creates another such type. An additional reference prevents this.
+    # When SWIG releases its data at exit, SWIG creates another type that raises this warning. An additional reference
+    # to the data prevents the release.
     for name in [name for name in sys.modules if name.startswith("swig_runtime_data")]:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.modules[name].type_pointer_capsule))
 
@@ -152,8 +153,8 @@ def library() -> Library:
             continue
         if load is _eth_keys:
             warn(
-                "neither coincurve nor wallycore is installed, so each signature takes several milliseconds; "
-                f"to install a fast library, run: {install_command('chain')}",
+                "neither coincurve nor wallycore is installed, so each signature takes several milliseconds. "
+                f"To install a fast library, run: {install_command('chain')}",
                 SlowSignatures,
                 stacklevel=4,
             )

@@ -196,8 +196,8 @@ def _small_enough(typed_data: object) -> object:
 
 def _too_deep(value: object) -> bool:
     # The C encoder depends on Python's recursion limit, which some libraries raise. For example, py_ecc, which
-    # eth-account loads, sets it to 100,000. A deeply nested list would then crash the process instead of causing an
-    # error.
+    # eth-account loads, sets the limit to 100,000. A deeply nested list would then crash the process instead of causing
+    # an error.
     if getrecursionlimit() <= _SAFE_RECURSION:
         return False
     level = [value]

@@ -22,7 +22,7 @@ class MalformedCid(MalformedValue):
 
 
 class MalformedSignature(MalformedValue):
-    """Error for bytes that are not a secp256k1 signature from which a signer can be recovered."""
+    """Error for bytes that are not a secp256k1 signature, or that do not allow the recovery of a signer."""
 
 
 def shown(value: object, limit: int = 80) -> str:

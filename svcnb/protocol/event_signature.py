@@ -158,7 +158,7 @@ class Event:
         """
         if len(set(positions)) > MAX_INDEXED or not all(0 <= place < len(self.arguments) for place in positions):
             raise InvalidSignature(
-                f"the positions {sorted(positions)} in indexed do not match {self.canonical}",
+                f'the positions {sorted(positions)} in "indexed" do not match {self.canonical}',
                 hint=(
                     f"Pass the positions of at most {MAX_INDEXED} of the {len(self.arguments)} arguments, counted "
                     "from 0."
@@ -167,7 +167,7 @@ class Event:
         marked = {place for place, argument in enumerate(self.arguments) if argument.indexed}
         if marked and marked != set(positions):
             raise InvalidSignature(
-                f"the positions {sorted(positions)} in indexed contradict the marks in the signature, {sorted(marked)}",
+                f'the positions {sorted(positions)} in "indexed" contradict the marks {sorted(marked)}',
                 hint='Mark the indexed arguments either in the signature or with the field "indexed", not with both.',
             )
         arguments = tuple(

@@ -96,7 +96,7 @@ def too_large(limit: int) -> RpcError:
     Args:
         limit: Maximum number of bytes.
     """
-    return RpcError(RESPONSE_TOO_LARGE, f"response too large: more than {limit} bytes; request less data")
+    return RpcError(RESPONSE_TOO_LARGE, f"the response is larger than {limit} bytes: request less data")
 
 
 class InvalidResponse(ValueError):

@@ -136,7 +136,7 @@ def envelope_digest(
 
 @lru_cache(maxsize=64)
 def domain_separator(domain_name: str, chain_id: int) -> bytes:
-    """Returns the hash of the domain: service, version and chain, 32 bytes."""
+    """Returns the 32-byte hash of the domain: domain name of the service, version and chain id."""
     return keccak256(
         keccak256(DOMAIN_TYPE.encode())
         + keccak256(domain_name.encode())

@@ -109,7 +109,7 @@ def parent(children: list[Node], link: bytes = LINK_V0) -> Node:
     """Returns the parent of 1 to 174 nodes.
 
     Args:
-        children: The nodes.
+        children: Nodes in the order of the file.
         link: Bytes of a link before the child's digest: field, length, and the part of the CID before the digest.
     """
     parts: list[bytes] = []

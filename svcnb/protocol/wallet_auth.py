@@ -51,7 +51,7 @@ def decode_wallet_auth(value: str) -> WalletAuth | None:
     """Returns the decoded content of the header.
 
     Args:
-        value: The received value.
+        value: Value of the header, as the server received it.
 
     Returns:
         Envelope and signature, both unchecked. None if the value is not a wallet header. A server then checks for a

@@ -86,7 +86,7 @@ def test_a_refused_run_has_no_trace(svc) -> None:
     key = svc.usage_keys.create("nothing").usage_api_key
     with pytest.raises(errors.Forbidden) as caught:
         svc.with_key(key).run(BUSY)
-    with pytest.raises(errors.TraceUnavailable, match="rejected with the status 403"):
+    with pytest.raises(errors.TraceUnavailable, match="rejected the request with the status 403"):
         svc.trace(caught.value)
 
 

@@ -106,7 +106,10 @@ EMULATOR = {
     ),
     "Key operations": f"`--action-max-get-keys-count` ({RUN.max_get_keys_count})",
     "Message of `Encrypt`": size(limits.MAX_MESSAGE_BYTES),
-    "Response to one outbound request": f"{size(RUN.max_fetch_bytes)}, after decompression",
+    "Response to one outbound request": (
+        f"{size(RUN.max_fetch_bytes)}, after decompression of gzip or deflate. A response with the content coding br "
+        "is an error"
+    ),
     "Recording of outbound requests": f"{size(limits.MAX_RECORDING_BYTES)} of bodies",
     "Triggers of one owner": (
         f"{size(limits.MAX_TRIGGERS_BYTES)} of names, code, parameters and settings, plus "
@@ -135,7 +138,7 @@ EMULATOR = {
 
 TRIGGERS = {
     "body of a webhook": f"{limits.MAX_WEBHOOK_BYTES:,} bytes",
-    f"posts from one address in {limits.RATE_WINDOW_S} seconds": f"{limits.WEBHOOK_POSTS_PER_ADDRESS}",
+    f"posts from one IP address in {limits.RATE_WINDOW_S} seconds": f"{limits.WEBHOOK_POSTS_PER_ADDRESS}",
     f"posts to one owner's triggers in {limits.RATE_WINDOW_S} seconds": f"{limits.WEBHOOK_POSTS_PER_USER}",
     "`max_runs_per_minute` of a trigger (limits only the runs of a webhook)": f"{limits.DEFAULT_RUNS_PER_MINUTE}",
     "`max_queued_runs` of a trigger": f"{limits.DEFAULT_QUEUED_RUNS}",

@@ -44,7 +44,7 @@ class AsyncBilling(AsyncResource):
         return await self._do(top_up(amount_cents, method, timeout))
 
     async def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Starts a payment, and returns it with the status ``waiting``. A person must then complete the payment.
+        """Starts and returns a payment with the status ``waiting``. A person must then complete the payment.
 
         Args:
             amount_cents: Amount in US cents, at least 500.

@@ -87,8 +87,8 @@ class AsyncGroups(AsyncResource):
 
         Args:
             group: A `Group`, its number, or its number as a string.
-            name: The new name.
-            description: The new description.
+            name: New name, or None to keep the current name.
+            description: New description, or None to keep the current description.
             actions: The complete new list of permitted actions. An empty list permits none.
             wallets: The complete new list of permitted wallets. An empty list permits none.
 
@@ -124,7 +124,7 @@ class AsyncGroups(AsyncResource):
         """Permits an action in a group. This call costs one cent. Permitting the action again has no effect.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             action: An action, a source or a raw CID. The action does not have to be registered.
 
         Raises:
@@ -137,7 +137,7 @@ class AsyncGroups(AsyncResource):
         """Removes an action from a group. This call costs one cent.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             action: An action, a source, a CID or a hashed CID.
 
         Raises:
@@ -149,7 +149,7 @@ class AsyncGroups(AsyncResource):
         """Permits a wallet in a group. This call costs one cent. Permitting the wallet again has no effect.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             wallet: The wallet or its address. ``svcnb.everything`` (0) permits every wallet of the account.
 
         Raises:
@@ -161,7 +161,7 @@ class AsyncGroups(AsyncResource):
         """Removes a wallet from a group. This call costs one cent.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             wallet: The wallet or its address.
 
         Raises:

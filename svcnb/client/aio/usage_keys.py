@@ -113,8 +113,8 @@ class AsyncUsageKeys(AsyncResource):
 
         Args:
             key: The key, its text, or its hash from a listing.
-            name: The new name.
-            description: The new description.
+            name: New name, or None to keep the current name.
+            description: New description, or None to keep the current description.
             execute_in_groups: Complete new list of groups; see `create`.
             manage_ipfs_ids_in_groups: Complete new list of groups.
             add_pkp_to_groups: Complete new list of groups.

@@ -19,7 +19,7 @@ class AsyncWallets(AsyncResource):
     """Wallets of the account. Only actions with permission to use a wallet receive the wallet's private key."""
 
     async def create(self) -> Wallet:
-        """Creates a wallet, registers the wallet in the account, and returns it. This call costs one cent.
+        """Creates a wallet, registers the wallet in the account, and returns the wallet. This call costs one cent.
 
         The client does not retry a request that may have arrived.
 

@@ -42,7 +42,7 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
 
     Args:
         types: ABI types; see `encode`.
-        data: The encoded values.
+        data: Result of `encode`, or data from the chain without a selector.
 
     Returns:
         One value for each type. Addresses become lowercase ``0x`` strings, and both lists and tuples become tuples.

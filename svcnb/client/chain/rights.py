@@ -74,7 +74,7 @@ class Rights:
         """Applies one event, and returns a description of the change.
 
         Args:
-            log: The event.
+            log: Event of the account, later than all events that were applied before.
             call: Arguments of the contract call that caused the event, or None if they are unknown.
         """
         handler = _HANDLERS.get(log.event)

@@ -79,7 +79,7 @@ def _account(owner: AnySigner | None) -> LocalAccount | None:
     if isinstance(owner, LocalSigner):
         return owner.account
     raise InvalidArgument(
-        f"web3 cannot sign with {type(owner).__name__}, because it has no private key in this process",
+        f"web3 cannot sign with {type(owner).__name__}, because this signer has no private key in this process",
         hint="Pass a LocalSigner or an eth-account LocalAccount: svcnb.LocalSigner.from_key(...).",
     )
 

@@ -261,7 +261,7 @@ class Writer:
                 break
             here, _ = yield from now()
             if here - begun > RECEIPT_TIMEOUT_S:
-                raise _outcome_unknown(preview, sent, f"no block included it within {RECEIPT_TIMEOUT_S:.0f} s")
+                raise _outcome_unknown(preview, sent, f"not in a block after {RECEIPT_TIMEOUT_S:.0f} s")
             yield from pause(delay)
             delay = min(2 * delay, _LONGEST_POLL_S)
         if int(mined.get("status", "0x1"), 16) != 1:
@@ -389,7 +389,7 @@ def _outcome_unknown(preview: Preview, sent: str, why: str) -> ChainError:
         name="Pending",
         arguments=(sent,),
         hint=(
-            f"Check the transaction {sent} before you repeat the call. If a block still includes the transaction, a "
-            f"repeated call takes effect twice."
+            f"Check the transaction {sent} before you repeat the call. If a block later includes the transaction, a "
+            f"repeated call makes the change twice."
         ),
     )

@@ -324,7 +324,7 @@ def _owner(writer: Writer) -> Signer:
 
 
 def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
-    """Rejects a wallet that owns or owned an account, before it signs anything (docs/service/resources.md#states)."""
+    """Rejects a wallet that owns or owned an account, before the wallet signs (docs/service/resources.md#states)."""
     alias = wallet_lookup_key(address)
     try:
         yield from identity.admin_of(chain, alias)

@@ -1,4 +1,4 @@
-"""Flows that check a signed envelope against each rule and send it to its endpoint."""
+"""Flows that check a signed envelope against each rule, and send the envelope to the endpoint of its flow."""
 
 from __future__ import annotations
 

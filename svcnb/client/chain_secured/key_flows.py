@@ -46,7 +46,7 @@ def create(
     verify: float | None,
     **permissions: Any,
 ) -> Flow[UsageKey]:
-    """Requests a new key from the service, registers its wallet, sets the key on chain, and checks and returns it."""
+    """Requests a new key from the service, registers its wallet and the key on chain, and returns the checked key."""
     if not name.strip():
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
     if form not in ("bytes", "text"):

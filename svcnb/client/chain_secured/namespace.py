@@ -175,7 +175,7 @@ class ChainSecured(Namespace):
         return self._do(account_flows.resume(account, record))
 
     def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Returns the signed envelope of a flow, for the chain and the current time of this service.
+        """Signs the envelope of a flow with the chain id and the current time of this service, and returns the result.
 
         All other methods sign automatically. Use this method to inspect or send the envelope yourself.
 
@@ -193,9 +193,9 @@ class ChainSecured(Namespace):
         """Returns whether a wallet signed an envelope. For a contract wallet, the client calls the contract (ERC-1271).
 
         Args:
-            typed_data: The envelope.
+            typed_data: Envelope: typed data with the members types, primaryType, domain and message.
             signature: Signature in ``0x`` hex.
-            address: The expected signer.
+            address: Address of the expected signer, ``0x`` followed by 40 hex digits.
         """
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
 
@@ -207,7 +207,7 @@ class ChainSecured(Namespace):
         Source: docs/service/signatures.md#rules-of-a-signature.
 
         Args:
-            typed_data: The envelope.
+            typed_data: Envelope: typed data with the members types, primaryType, domain and message.
             signature: Signature in ``0x`` hex.
             flow: Flow whose endpoint will receive the envelope. None means the envelope's own ``primaryType``.
 

@@ -35,7 +35,7 @@ from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 
 
 def create_wallet(account: Ownership, name: str, description: str) -> Flow[Wallet]:
-    """Requests a new wallet from the service, registers the wallet on chain, and returns it."""
+    """Requests a new wallet from the service, registers the wallet on chain, and returns the wallet."""
     record = yield from mint.begin(account, "wallet", name, description=description)
     return cast("Wallet", (yield from mint.finish(account, record)))
 

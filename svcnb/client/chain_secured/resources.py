@@ -46,7 +46,7 @@ class OnChainWallets(OnChainResource):
     """Wallets that are registered on chain and whose keys the service derives."""
 
     def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
-        """Requests a new wallet from the service, registers the wallet with a transaction, and returns it.
+        """Requests a new wallet from the service, registers the wallet with a transaction, and returns the wallet.
 
         The client keeps a local record until both steps are complete. After a failure between the steps,
         ``svc.chain_secured.pending()`` lists the record, and ``svc.chain_secured.resume(...)`` completes the creation.
@@ -189,8 +189,8 @@ class OnChainUsageKeys(OnChainResource):
 
         Args:
             key: The key, its text, or its hash from a listing.
-            name: The new name.
-            description: The new description.
+            name: New name, or None to keep the current name.
+            description: New description, or None to keep the current description.
             execute_in_groups: Complete new list of groups; see `create`.
             manage_ipfs_ids_in_groups: Complete new list of groups.
             add_pkp_to_groups: Complete new list of groups.
@@ -198,7 +198,7 @@ class OnChainUsageKeys(OnChainResource):
             can_create_groups: Whether the key can create groups.
             can_delete_groups: Whether the key can delete groups.
             can_create_pkps: Whether the key can create wallets.
-            expires_in: Time from now for which the key can run actions: ``"30d"``, seconds, or a timedelta.
+            expires_in: Time from now until the key expires: ``"30d"``, seconds or a timedelta. None changes nothing.
             never_expires: Whether to remove the expiration.
 
         Raises:
@@ -295,8 +295,8 @@ class OnChainGroups(OnChainResource):
 
         Args:
             group: A `Group`, its number, or its number as a string.
-            name: The new name.
-            description: The new description.
+            name: New name, or None to keep the current name.
+            description: New description, or None to keep the current description.
             actions: The complete new list of permitted actions. An empty list permits none.
             wallets: The complete new list of permitted wallets. An empty list permits none.
 

@@ -25,7 +25,7 @@ def ether(wei: int) -> str:
 
 
 class Preview(Model):
-    """Preview of one write before the wallet signs it, with the decoded arguments and the estimated cost."""
+    """Preview of one write before the wallet signs the transaction, with decoded arguments and the estimated cost."""
 
     function: str
     """Name of the contract's function."""

@@ -26,7 +26,7 @@ class TraceEvent(Model):
     """Milliseconds since the start of the run."""
 
     kind: str
-    """``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
+    """Kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
 
     memory_bytes: int | None = None
     """Memory of the run in bytes, without the memory of the idle isolate. None if the machine does not report this

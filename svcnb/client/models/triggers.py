@@ -157,7 +157,7 @@ class Me(Model):
 
 
 class TriggerToken(Model):
-    """Entry of a token in a listing, without the token itself."""
+    """Information about a token of the user. The object does not contain the token itself."""
 
     id: str
     """Id of the token, which `TriggersClient.revoke` accepts."""

@@ -137,8 +137,8 @@ class Actions(Resource):
 
         Args:
             action: An action, a source, a CID or a hashed CID.
-            name: The new name.
-            description: The new description.
+            name: New name, or None to keep the current name.
+            description: New description, or None to keep the current description.
 
         Raises:
             NotFound: The action is not registered.

@@ -167,7 +167,7 @@ def _id(payment: object) -> str:
         )
     if "_secret_" in text:
         raise InvalidArgument(
-            "expected the id of a payment, got its client secret",
+            "expected the id of a payment, got the client secret of a payment",
             hint="Pass the part before _secret_.",
         )
     return text
@@ -200,7 +200,7 @@ class Billing(Resource):
         return self._do(top_up(amount_cents, method, timeout))
 
     def create_payment_intent(self, amount_cents: int, *, method: Method = "card") -> Payment:
-        """Starts a payment, and returns it with the status ``waiting``. A person must then complete the payment.
+        """Starts and returns a payment with the status ``waiting``. A person must then complete the payment.
 
         Args:
             amount_cents: Amount in US cents, at least 500.

@@ -82,8 +82,8 @@ class Groups(Resource):
 
         Args:
             group: A `Group`, its number, or its number as a string.
-            name: The new name.
-            description: The new description.
+            name: New name, or None to keep the current name.
+            description: New description, or None to keep the current description.
             actions: The complete new list of permitted actions. An empty list permits none.
             wallets: The complete new list of permitted wallets. An empty list permits none.
 
@@ -119,7 +119,7 @@ class Groups(Resource):
         """Permits an action in a group. This call costs one cent. Permitting the action again has no effect.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             action: An action, a source or a raw CID. The action does not have to be registered.
 
         Raises:
@@ -132,7 +132,7 @@ class Groups(Resource):
         """Removes an action from a group. This call costs one cent.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             action: An action, a source, a CID or a hashed CID.
 
         Raises:
@@ -144,7 +144,7 @@ class Groups(Resource):
         """Permits a wallet in a group. This call costs one cent. Permitting the wallet again has no effect.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             wallet: The wallet or its address. ``svcnb.everything`` (0) permits every wallet of the account.
 
         Raises:
@@ -156,7 +156,7 @@ class Groups(Resource):
         """Removes a wallet from a group. This call costs one cent.
 
         Args:
-            group: The group.
+            group: A `Group`, its number, or its number as a string.
             wallet: The wallet or its address.
 
         Raises:

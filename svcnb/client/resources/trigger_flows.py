@@ -48,7 +48,7 @@ class ServiceAccess:
 
     Attributes:
         url: Address of the service, without ``/api``.
-        token: The bearer token.
+        token: Bearer token, which authenticates each request.
     """
 
     url: str
@@ -284,7 +284,8 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
             late = absent if seen is None else f"the run is still {seen.status} after"
             raise TimedOut(
                 f"{late} {timeout:g} s",
-                hint="Check triggers.runs(trigger). The service retries a failed run for up to 36 s.",
+                hint="To see the state of the runs, call triggers.runs(trigger). The service retries a failed run for "
+                "up to 36 s.",
             )
         yield from pause(wait)
         wait = min(LONGEST_POLL_S, wait * 1.5)

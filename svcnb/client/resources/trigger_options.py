@@ -32,7 +32,7 @@ class TriggerChanges(TriggerOptions, total=False):
     """Options of `TriggersClient.update`.
 
     Attributes:
-        name: The new name.
+        name: New name of the trigger.
         action: The new action or its source. If you pass an action, also pass ``usage_key``.
         usage_key: The key that the runs use.
         kind: The new kind: ``webhook``, ``schedule`` or ``chain_event``.

@@ -44,8 +44,8 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
             parse,
             body,
             in_doubt=(
-                f"Check whether svc.usage_keys.list() contains {name!r}. If it does, delete this key and create "
-                f"another key, because the secret did not arrive."
+                f"Check whether svc.usage_keys.list() contains {name!r}. If the list contains this key, delete the "
+                f"key and create another key, because the secret did not arrive."
             ),
         )
     )

@@ -13,7 +13,7 @@ from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model
 
 
 def create() -> Flow[Wallet]:
-    """Creates a wallet, registers the wallet in the account, and returns it."""
+    """Creates a wallet, registers the wallet in the account, and returns the wallet."""
     return ask(
         Call(
             "POST",
@@ -50,7 +50,7 @@ class Wallets(Resource):
     """Wallets of the account. Only actions with permission to use a wallet receive the wallet's private key."""
 
     def create(self) -> Wallet:
-        """Creates a wallet, registers the wallet in the account, and returns it. This call costs one cent.
+        """Creates a wallet, registers the wallet in the account, and returns the wallet. This call costs one cent.
 
         The client does not retry a request that may have arrived.
 

@@ -88,7 +88,7 @@ def sign_flow(
     """Builds the envelope of a flow, signs the envelope with a wallet, and returns the signed envelope.
 
     Args:
-        signer: The wallet.
+        signer: Wallet that signs: a signer or an eth-account account.
         flow: Flow of the envelope, for example ``CreateWallet``.
         chain_id: Chain id of the node.
         issued_at: Time of the server in Unix seconds.

@@ -63,7 +63,9 @@ class LocalSigner(Signer):
 
     @classmethod
     def from_account(cls, account: LocalAccount) -> LocalSigner:
-        """Returns a signer with the key of an eth-account account. Methods that need a signer also accept the account.
+        """Returns a signer with the key of an eth-account account.
+
+        Methods that need a signer also accept the eth-account account itself.
 
         Args:
             account: The result of ``eth_account.Account.from_key``, ``create`` or ``from_mnemonic``.
@@ -281,7 +283,7 @@ def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     except (ValueError, TypeError, KeyError, NotImplementedError):
         # Omit the library's own message, because it can quote the file.
         raise SigningError(
-            f"the file {file} cannot be decrypted with this password, or it is not a key file",
+            f"the file {file} cannot be decrypted with this password, or the file is not a key file",
             hint=("Check the password and the file."),
         ) from None
 

@@ -44,7 +44,7 @@ def verify(signed: dict[str, Any] | str | bytes, signature: str | bytes, address
     Args:
         signed: Typed data or a personal message, as in `recover`.
         signature: 65 bytes, or the same bytes as a hex string.
-        address: The expected signer.
+        address: Address of the expected signer, ``0x`` followed by 40 hex digits.
 
     Raises:
         SigningError: The address, the typed data or the signature is malformed.

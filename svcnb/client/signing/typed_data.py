@@ -155,7 +155,8 @@ def _reachable(primary: str, types: Types) -> list[str]:
 def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
     if depth > MAX_TYPED_DATA_DEPTH:
         raise MalformedValue(
-            f"the typed data has too many levels: at most {MAX_TYPED_DATA_DEPTH} structs and arrays are allowed"
+            f"the typed data has too many levels of nesting: at most {MAX_TYPED_DATA_DEPTH} structs and arrays can be "
+            "inside each other"
         )
     if kind in types:
         return _struct(kind, value, where, types, depth)

@@ -1,4 +1,4 @@
-"""Models for information about a service that is available without a credential."""
+"""Models for the public information about a service, which a caller can read without a credential."""
 
 from __future__ import annotations
 
