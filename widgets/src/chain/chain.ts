@@ -89,7 +89,6 @@ export class Chain {
 
   static async create(genesis: Genesis): Promise<Chain> {
     const common = createCustomCommon({ chainId: genesis.chain_id }, Mainnet, { hardfork: Hardfork.Prague });
-    remember(common);
     const nodes = new MapDB<string, string>();
     const trie = new MerklePatriciaTrie({ db: nodes, useKeyHashing: true, common });
     const stateManager = new MerkleStateManager({ trie, common, caches: new Caches() });
@@ -421,15 +420,4 @@ interface DumpedBlock {
 
 function readable(part: Uint8Array | Uint8Array[]): Hex | Hex[] {
   return Array.isArray(part) ? part.map((each) => bytesToHex(each)) : bytesToHex(part);
-}
-
-/** Stores which EIPs are active, because the EVM asks before each operation, and `Common` searches a list. */
-function remember(common: Common): void {
-  const known = new Map<number, boolean>();
-  const search = common.isActivatedEIP.bind(common);
-  common.isActivatedEIP = (eip) => {
-    let found = known.get(eip);
-    if (found === undefined) known.set(eip, found = search(eip));
-    return found;
-  };
 }
