@@ -110,7 +110,7 @@ def _fix(kind: str, call: ast.Call, text: str, tree: ast.Module) -> str:
     if kind == "ToolMissing":
         return "The hint contains the command that installs the tool."
     if kind == "ExtraMissing":
-        return "Install the extra in the message."
+        return "Install the extra that the message contains."
     inside = _FIX.search(text)
     return (inside[1] or inside[2]) if inside else ""
 

@@ -75,7 +75,7 @@ def settings() -> str:
 
 @page("limits")
 def limits() -> str:
-    """Returns the page of all numeric limits of the interface."""
+    """Returns the page of all numeric limits of the service's interface."""
     from svcnb.protocol import limits as numbers
 
     rows = [
@@ -87,10 +87,10 @@ def limits() -> str:
     run = [(f"`{name}`", f"`{default}`", told[name]) for name, default in numbers.ActionLimits._field_defaults.items()]
     return _document(
         "Limits",
-        "This page lists all numeric limits of the interface. If a value is a size, a time or an amount of money, its "
-        "name contains the unit: `_BYTES`, `_CHARS` (characters), `_S` (seconds), `_MS` (milliseconds) or `_CENTS`. "
-        "Most other values are counts. [Limits of the service](../service/limits.md) describes the effect of the most "
-        "important limits.",
+        "This page lists all numeric limits of the service's interface. If a value is a size, a time or an amount of "
+        "money, its name contains the unit: `_BYTES`, `_CHARS` (characters), `_S` (seconds), `_MS` (milliseconds) or "
+        "`_CENTS`. Most other values are counts. [Limits of the service](../service/limits.md) describes the effect of "
+        "the most important limits.",
         _table(("name", "value"), rows),
         "## One execution of an action",
         _table(("name", "value", "description"), run),
@@ -125,12 +125,12 @@ def errors() -> str:
     return _document(
         "Errors",
         "This page lists the errors of the service, and the error classes of the client with the next step for each. "
-        "*Retry* means that the client can repeat the same request later.",
+        "In the column *retry*, *yes* means that a later repetition of the same request can succeed.",
         "## Errors of the service",
         _table(("status", "error", "cause", "retry"), codes),
         "## Error classes of the client",
         _table(("error", "cause", "next step"), rows),
-        "## Details",
+        "## Details of the error classes",
         *told,
     )
 
@@ -142,9 +142,9 @@ def error_messages() -> str:
 
     rows = [(_cell(each.text), f"`{each.error}`", _cell(each.fix)) for each in source.messages()]
     intro = (
-        "This page lists the messages of the client, the toolkit, the panels and the command line. In a message, three "
-        "dots replace each value. [Errors](errors.md) describes the classes. Commands print the messages of "
-        "`UsageError`, `BadParameter` and `ClickException`."
+        "This page lists the error messages of the client, the toolkit, the panels and the command line. In a message, "
+        "three dots replace each value that depends on the call. [Errors](errors.md) describes the error classes. "
+        "`UsageError`, `BadParameter` and `ClickException` are errors of commands, which print the message."
     )
     return _document("Error messages", intro, _table(("message", "error", "fix or allowed values"), rows))
 
@@ -214,15 +214,15 @@ def routes() -> str:
     intro = (
         "This page lists the parameters, fields and errors of every endpoint. It is generated from the description "
         "that the emulator serves at `/core/v1/openapi.json`. `svcnb doctor --live` compares this description with a "
-        "live service. *Complete* means that requests, responses, errors, the order of checks, and prices are the same "
-        "as in the service. For an endpoint that is *partial*, the table states the difference. [The service]"
-        "(../service/index.md) explains the rules."
+        "live service. In the column *state*, *complete* means that requests, responses, errors, the order of checks, "
+        "and prices are the same as in the service. *Partial* means that the endpoint differs from the service as the "
+        "last column states. [The service](../service/index.md) explains the rules."
     )
     return _document("HTTP routes", intro, *parts)
 
 
 PARTLY = {
-    "/core/v1/svc_action": "imports use only local packages (`action_packages`), not a CDN",
+    "/core/v1/svc_action": "actions can import only local packages (setting `action_packages`), not packages of a CDN",
     "/core/v1/billing/create_payment_intent": "the payment processor of the emulator uses play money",
     "/core/v1/billing/confirm_payment": "the emulator checks the payment with its own payment processor",
     "/api/triggers": "chain events come from the built-in chain, unless you set an RPC address",

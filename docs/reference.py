@@ -105,7 +105,7 @@ def resources_page() -> str:
     """Returns the page of the classes of client and emulator attributes, such as ``svc.groups``."""
     parts = [
         "# Resources of a client and an emulator",
-        "This page describes the classes of attributes such as `svc.groups` and `emulator.clock`.",
+        "This page describes the classes of attributes such as `svc.groups` (of a client) and `emulator.clock`.",
     ]
     for path in RESOURCES:
         parts += entry(path.rpartition(".")[2], path, found(path))
@@ -235,7 +235,7 @@ def members(kind: type) -> Iterable[tuple[str, Any]]:
 
 
 def signature(name: str, value: Any) -> str:
-    """Returns a signature as Python, or an empty string if it is not readable. A long one has several lines."""
+    """Returns a signature as Python, or an empty string if it is not readable. A long signature has several lines."""
     try:
         found = inspect.signature(value)
     except (TypeError, ValueError):

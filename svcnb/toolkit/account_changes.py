@@ -20,7 +20,7 @@ class Changes(NamedTuple):
     """Changes to an account in a period."""
 
     entries: Listing[AuditEntry]
-    """Events of the account on the chain in the period, oldest first."""
+    """Events on the chain that changed the account in the period, oldest first."""
 
     not_visible: tuple[str, ...] = ()
     """Reasons why some events are not available, one sentence each."""
@@ -31,8 +31,8 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
 
     Args:
         client: Client of the service, with the account key.
-        usage_keys: The account's usage keys. The events identify the account by the hash of its account key, so a usage
-            key cannot find the events.
+        usage_keys: The account's usage keys. If the client uses one of these keys, the function reads no events. The
+            events identify the account by the hash of the account key.
         period: Period of the events.
 
     Raises:

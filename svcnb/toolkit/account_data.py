@@ -110,10 +110,10 @@ class AccountData:
         service: Address of the service.
         account: Identifier of the account, which is the address of its master wallet or the hash of its key.
         keys: Names of the account's keys, with the hashes of the keys as dictionary keys.
-        period: The period.
+        period: Time span that the runs, fees and amounts cover.
         runs: Runs of the period, in the format of `History.measures`.
-        previous: Runs of the previous period.
-        fees: Charged management calls of the period.
+        previous: Runs of the period of the same length that ends at the start of `period`.
+        fees: Fees of the period, one entry for each management call that the service charged for.
         balance: Current credit in cents. None if the service did not return the balance.
         check: Comparison of the recorded amounts with the balance. None if the record contains no balance, or if the
             current balance is unknown.
@@ -156,7 +156,7 @@ class AccountData:
 
     @property
     def recorded_days(self) -> float:
-        """Number of days from the first record of the period to the end of the period."""
+        """Number of days from the first record of the period to the end of the period. 0 without a record."""
         return (self.period.end - self.first).total_seconds() / DAY_S if self.first else 0.0
 
     @property
@@ -207,8 +207,8 @@ def read_account_data(
     Args:
         client: Client of the service, with a key of the account.
         history: Local history.
-        period: The period.
-        triggers: Client of the triggers service, for its runs. None reads no runs of triggers.
+        period: Time span that the runs, fees and amounts cover.
+        triggers: Client of the triggers service. None means that the function reads no runs of triggers.
         control_token: Token of an emulator's control plane. The function sends the token only to a loopback
             address.
 
@@ -264,7 +264,7 @@ def key_names(keys: Sequence[UsageKey]) -> dict[str, str]:
     If several keys have the same name, or a key has no name, the function adds part of the hash to the name.
 
     Args:
-        keys: Usage keys.
+        keys: Usage keys of one account.
     """
     counted = Counter(key.name for key in keys)
     return {
@@ -295,7 +295,8 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
     """Adds the runs of an emulator to the local history.
 
     Returns:
-        A sentence for the report if the record is not available. Otherwise, the list is empty.
+        A list with one sentence for the report if the emulator's record of runs is not available. Otherwise, an empty
+        list.
     """
     from svcnb.control import ControlRefused, EmulatorError
     from svcnb.control.plane import ControlPlane

@@ -94,8 +94,8 @@ class Thresholds:
         silent_after: Maximum time without a run of the action, for example ``"6h"``. The alarm needs at least three
             runs in this period and the previous period together.
         min_runs: Minimum number of finished runs for an alarm on failures or latency.
-        expected: Name of the action, if the data contains the runs of only one action. The alarm ``silent_after`` for
-            this action needs no earlier runs. None means all actions.
+        expected: Name of the only action in the data. For this action, ``silent_after`` raises an alarm even without
+            earlier runs. None means that the data contains the runs of all actions.
     """
 
     max_failed_percent: float | None = 20.0

@@ -75,8 +75,8 @@ def gas_of(verb: str, *, actions: int = 0, wallets: int = 0) -> int:
 
     Args:
         verb: Name of a method of an account, for example ``groups.create``.
-        actions: Number of actions in a group.
-        wallets: Number of wallets to add to a group.
+        actions: Number of actions that the call adds to a group.
+        wallets: Number of wallets that the call adds to a group.
     """
     gas = GAS.get(verb, 0)
     for members, one in ((actions, "groups.add_action"), (wallets, "groups.add_wallet")):
@@ -136,12 +136,12 @@ class Cost:
 
 @checked
 def of_call(verb: str, *, actions: int = 0, wallets: int = 0) -> Cost:
-    """Returns the cost of one management call, including the additional calls that it makes.
+    """Returns the cost of one management call, including the additional calls for long lists of actions or wallets.
 
     Args:
         verb: Name of a method of a client, for example ``groups.create``.
-        actions: Number of actions in a group. Each action beyond ten needs a separate call.
-        wallets: Number of wallets to add to a group. Each wallet beyond ten needs a separate call.
+        actions: Number of actions that the call adds to a group. Each action beyond ten needs a separate call.
+        wallets: Number of wallets that the call adds to a group. Each wallet beyond ten needs a separate call.
 
     Raises:
         InvalidArgument: ``verb`` is not a management call or a free call of a client.

@@ -89,10 +89,10 @@ class PastRun(Model):
 
 
 class Spend(Model):
-    """Spending of one group: an action, key, day, service or trigger."""
+    """Cost of the runs of one action, key, day, service or trigger."""
 
     name: str
-    """Name of the group, for example the name of an action."""
+    """Name or CID of the action, hash of the key, day, address of the service, or id of the trigger."""
     runs: int
     """Number of runs."""
     failed: int
@@ -167,16 +167,16 @@ class History(Checked):
         """Returns past runs, newest first. The result contains only runs that match every given filter.
 
         Args:
-            action: Action of the runs.
-            key: Key of the runs.
-            keys: Hashes of the keys of the runs.
-            service: Address of the service of the runs, in the form of ``client.base_url``.
+            action: Action that the runs executed. For this and all other filters, None means no filter.
+            key: Key with which a client started the runs.
+            keys: Hashes of several such keys.
+            service: Address of the service that executed the runs, in the form of ``client.base_url``.
             status: ``success`` for successful runs, or ``failed`` for failed runs.
             source: ``client`` for runs of clients, ``trigger`` for runs of triggers, or ``service`` for runs that only
                 the service recorded.
             since: Start of the period. A duration such as ``"7d"`` counts back from now.
-            until: End of the period.
-            limit: Maximum number of runs.
+            until: End of the period. The period does not include this moment.
+            limit: Maximum number of runs to return.
         """
         wanted = {
             "action": action, "key": key, "keys": keys, "service": service, "status": status, "source": source,
@@ -198,17 +198,17 @@ class History(Checked):
         MB of memory.
 
         Args:
-            wanted: Filters of `runs`, without ``limit``.
+            **wanted: Filters of `runs`, without ``limit``.
         """
         where, values = condition(wanted)
         with self._reading() as connection:
             return read_measures(connection, where, values)
 
     def spend(self, by: By = "action", **wanted: Any) -> Listing[Spend]:
-        """Returns the cost of the runs in each group, most expensive group first. Days are in chronological order.
+        """Returns the cost of the runs for each value of a property, most expensive first. Days are in time order.
 
         Args:
-            by: Property that groups the runs: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
+            by: Property of the runs: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
             **wanted: Filters of `runs`, without ``limit``. For example ``since="30d"``.
 
         Raises:

@@ -28,7 +28,7 @@ class Binding:
     """Declaration of a name.
 
     Attributes:
-        name: The name.
+        name: Declared name.
         node: Node of the declaration.
         value: Node of the initial value, of the function or of the class. None if the declaration has no value.
         kind: ``var``, ``let``, ``const``, ``function``, ``class``, ``parameter`` or ``import``.

@@ -32,7 +32,7 @@ def lint(
         limits: Limits of one run. None means the default limits of the service.
 
     Returns:
-        The findings. The report is empty if there are none.
+        A report with the findings. The report is empty if the linter found no problems.
 
     Raises:
         ImportError: The parser is not installed. The message contains the name of the extra to install.

@@ -102,7 +102,7 @@ class Difference:
 
 
 def load(folder: Path = FOLDER) -> list[Conversation]:
-    """Returns the conversations of a folder. Conversations without requirements come first.
+    """Returns the conversations of a folder. Conversations that do not need an account come first.
 
     Raises:
         ValueError: A file is not a recorded conversation.

@@ -2,9 +2,9 @@
 
 A run of this client on an emulator is in two sources: the local history and the emulator. The list contains one entry
 for the run, matched by its request id. A run of a trigger is also in two sources, because the emulator stores the run
-with its correlation id. If the client repeated a run until a grant took effect, the emulator records all attempts, and
-the list contains only the last attempt. A check of a new usage key is in the list only if the service charged for the
-check.
+with its correlation id. If the client repeated a run until a new permission took effect, the emulator records all
+attempts, and the list contains only the last attempt. A check of a new usage key is in the list only if the service
+charged for the check.
 """
 
 from __future__ import annotations

@@ -42,30 +42,30 @@ class TriggerHealth(Model):
     expected time. ``idle``: the trigger did not run in this period. ``disabled``: the trigger does not fire."""
 
     runs: int
-    """Number of finished runs."""
+    """Number of finished runs in the period."""
 
     failed: int
-    """Number of failed runs."""
+    """Number of failed runs in the period."""
     waiting: int
-    """Number of unfinished runs."""
+    """Number of unfinished runs in the period."""
 
     retried: int
-    """Number of runs that needed more than one attempt."""
+    """Number of runs in the period that needed more than one attempt."""
 
     success_percent: float | None
     """Success rate of the finished runs, in percent. None if no run finished."""
 
     median_s: float | None
-    """Median time from start to end, in seconds."""
+    """Median time from start to end, in seconds. None if no run finished."""
 
     p95_s: float | None
-    """95th percentile of the time from start to end, in seconds."""
+    """95th percentile of the time from start to end, in seconds. None if no run finished."""
     last_run: datetime | None
-    """Start of the newest run, in UTC."""
+    """Start of the newest run, in UTC. None if there is no run."""
     last_success: datetime | None
-    """Start of the newest successful run, in UTC."""
+    """Start of the newest successful run, in UTC. None if no run succeeded."""
     last_error: str = ""
-    """Error of the newest failed run."""
+    """Error of the newest failed run in the period. Empty if no run failed."""
     trigger_id: str = ""
     """Id of the trigger."""
 

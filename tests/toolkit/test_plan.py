@@ -275,8 +275,11 @@ def test_paths_are_relative_to_the_description(svc, tmp_path) -> None:
         ({"groups": {"g": {"actions": ["none"]}}}, "groups.g.actions contains 'none'"),
         ({"keys": {"k": {"execute_in_groups": ["none"]}}}, "keys.k.execute_in_groups contains 'none'"),
         ({"grups": {}}, "unknown setting grups"),
-        ({"actions": {"a": {}}}, "invalid setting actions.a: expected exactly one of file, source, cid and action"),
-        ({"actions": {"a": {"source": ADD, "cid": Action(ADD).cid}}}, "got source, cid"),
+        (
+            {"actions": {"a": {}}},
+            "invalid setting actions.a: expected exactly one of 'file', 'source', 'cid' and 'action'",
+        ),
+        ({"actions": {"a": {"source": ADD, "cid": Action(ADD).cid}}}, "got 'source', 'cid'"),
         ({"actions": {"a": {"source": ADD}, "b": {"source": ADD}}}, "have the same CID"),
         ({"wallets": {"master": {}}}, "is a reserved name"),
         ({"groups": {"g": {"wallets": ["*", "*"]}}}, "more than once"),

@@ -49,7 +49,7 @@ def _least(answer: Any) -> str | None:
 
 def _excess(key: UsageKey, explanation: Explanation) -> str | None:
     if explanation.every_group:
-        return "this key can execute in every group, including future ones: pass one group."
+        return "this key can execute in every group, including future groups: pass one group."
     if not key.execute_only or len(key.execute_in_groups) != 1:
         return f"this key has more permissions than it needs: {key.may}. Pass only execute_in_groups, with one group."
     if explanation.warnings:

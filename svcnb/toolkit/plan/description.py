@@ -80,11 +80,13 @@ class ActionSpec(_Spec):
         given = [name for name in ("file", "source", "cid", "action") if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(
-                f"expected exactly one of file, source, cid and action, got {', '.join(given) or 'none of them'}"
+                "expected exactly one of 'file', 'source', 'cid' and 'action', got "
+                f"{', '.join(map(repr, given)) or 'none of them'}"
             )
         if self.constant is not None and self.cid is not None:
             raise ValueError(
-                "constant requires file, source or action, but the entry contains cid: replace cid, or delete constant"
+                "'constant' requires 'file', 'source' or 'action', but the entry contains 'cid': replace 'cid', "
+                "or delete 'constant'"
             )
         return self
 
@@ -237,7 +239,7 @@ class Description(BaseModel):
             ) from None
         except tomllib.TOMLDecodeError as error:
             raise InvalidArgument(
-                f"{file} is not valid TOML: {error}", hint="Correct the line in the error message."
+                f"{file} is not valid TOML: {error}", hint="Correct the line of the file that the error message names."
             ) from error
         return cls._made(values, file.parent, file)
 

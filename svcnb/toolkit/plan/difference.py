@@ -96,12 +96,13 @@ def _match(description: Description, observed: Observed, state: State) -> None:
         if address is not None and address not in observed.wallets:
             raise InvalidArgument(
                 f"the wallet {name!r} has the address {address}, which does not belong to this account",
-                hint="Correct the address, or omit it to create a wallet.",
+                hint="Correct the address, or delete the address to create a wallet.",
             )
         if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
                 f"the wallet {name!r} has no address, so the next plan cannot find the wallet without a state file",
-                hint="Pass state=... with the path of a file, or add the address of the wallet.",
+                hint='Pass the path of a state file, for example state="account.state.json", or add the address of '
+                "the wallet.",
             )
     groups = {number: group.name for number, group in observed.groups.items()}
     keys = {hashed: key.name for hashed, key in observed.keys.items()}

@@ -92,6 +92,6 @@ class Secrets:
         if not found:
             raise InvalidArgument(
                 f"a trigger requires the secret of the key {name!r}, but the secret is missing",
-                hint="Pass the file or the dictionary with the secret: apply(secrets=...).",
+                hint='Pass the file or the dictionary with the secret: apply(secrets="keys.json").',
             )
         return found

@@ -23,7 +23,7 @@ SCHEMA: Final = DocumentSchema("plan state", 1)
 
 
 class Begun(BaseModel):
-    """Creation that the plan requested, and whose response is not recorded."""
+    """Creation of a resource that the plan requested, but whose response the state does not contain."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
@@ -130,15 +130,17 @@ def _read(path: Path) -> _Content:
     except UnreadableVersion as error:
         raise InvalidArgument(
             str(error),
-            hint="Install the svcnb version that this message specifies, or pass a different file: state=...",
+            hint="Install the svcnb version that this message specifies, or pass a different file: "
+            'state="new.state.json".',
         ) from error
     except OSError as error:
         raise InvalidArgument(
             f"cannot read the state of a plan from {path}: {error.strerror or error}",
-            hint="Check the path and the permissions of the file, or pass a different file: state=...",
+            hint='Check the path and the permissions of the file, or pass a different file: state="new.state.json".',
         ) from error
     except (TypeError, ValueError, ValidationError) as error:
         raise InvalidArgument(
             f"{path} does not contain the state of a plan",
-            hint="Pass a file that apply wrote, or the path of a new file: state=...",
+            hint="Pass a state file that Plan.apply() or `svcnb apply` wrote, or pass a new file: "
+            'state="new.state.json".',
         ) from error

@@ -1,8 +1,8 @@
 """Commands that deploy and call the contracts of this project: ``python contract.py --help``.
 
 The file ``owner.key`` contains the private key of the wallet. The environment variable OWNER_KEY_FILE selects another
-file. SVC_RPC_URL is the address of a node of the chain. ``deployed.json`` contains the addresses of the deployed
-contracts.
+file. The environment variable SVC_RPC_URL contains the URL of a node of the chain. ``deployed.json`` contains the
+addresses of the deployed contracts.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def bound(w3: Web3, name: str, function: str, given: tuple[str, ...]) -> Any:
 def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any]:
     """Converts the arguments to the parameter types of a function.
 
-    A single argument FILE.json is a file with an action's response, which contains the arguments by name.
+    If the only argument is FILE.json, the function reads the arguments by name from this file, the response of an
+    action.
     """
     inputs = [each.get("inputs", []) for each in interface if each.get("name", "constructor") == function]
     types = {each["name"].rstrip("_"): each["type"] for each in (inputs[0] if inputs else [])}
@@ -143,7 +144,10 @@ def deploy(name: str, given: tuple[str, ...], value: int) -> None:
 @click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
 @click.option("--value", type=int, default=0, help="Amount to send to the function, in wei.")
 def send(name: str, function: str, given: tuple[str, ...], value: int) -> None:
-    """Call a function in a transaction. A single argument FILE.json is a file with the response of an action."""
+    """Call a function in a transaction.
+
+    If the only argument is FILE.json, the command reads the arguments from this file, the response of an action.
+    """
     try:
         receipt = send_call(bound(connected(), name, function, given), **({"value": value} if value else {}))
     except ContractCustomError as refused:

@@ -18,7 +18,7 @@ SHOP, OTHER = "0x00000000000000000000000000000000000A11cE", "0x11111111111111111
 
 
 class World:
-    """Wallet with one ether. The agent can spend 100 wei, 500 wei with approval, and 700 wei in a day."""
+    """Wallet with one ether. The agent can pay 100 wei, or 500 wei with approval, and at most 700 wei in a day."""
 
     def __init__(self, svc: svcnb.Client, w3: Any) -> None:
         self.svc, self.w3, self.owner = svc, w3, Account.create()

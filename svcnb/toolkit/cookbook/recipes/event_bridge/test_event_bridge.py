@@ -32,7 +32,7 @@ def svc_emulator_settings(first_chain: svcnb.Emulator) -> dict[str, Any]:
 
 
 class World:
-    """Two contracts on two chains, and the action between them."""
+    """Two contracts, each on its own chain, and the action that signs deposits."""
 
     def __init__(self, svc: svcnb.Client, w3: Any, first_chain: Any) -> None:
         self.svc, self.w3, self.first_chain = svc, w3, first_chain

@@ -86,7 +86,7 @@ def digest_of(kind: str, order: dict[str, str], settings: dict[str, Any]) -> str
 
 
 def settings_of(file: Path) -> dict[str, Any]:
-    """Returns the settings that all users share, from the file of a plan."""
+    """Returns the settings that all users share, from the constant in ``account.toml``."""
     (described,) = tomllib.loads(file.read_text("utf-8"))["actions"].values()
     constant: dict[str, Any] = described["constant"]
     return constant
