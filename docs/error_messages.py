@@ -112,7 +112,8 @@ def _fix(kind: str, call: ast.Call, text: str, tree: ast.Module) -> str:
     if kind == "ExtraMissing":
         return "Install the extra that the message contains."
     inside = _FIX.search(text)
-    return (inside[1] or inside[2]) if inside else ""
+    fix = (inside[1] or inside[2]) if inside else ""
+    return fix[:1].upper() + fix[1:]
 
 
 def _texts(node: ast.expr, tree: ast.Module | None = None) -> Iterator[str]:

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 GRACE_S = 30
 """Time for the processes of a group to end after SIGTERM. Then they receive SIGKILL."""
+
+KILL_S = 10
+"""Time for the operating system to end the processes of a group after SIGKILL."""
 
 
 @contextmanager
@@ -63,15 +68,32 @@ def stop(process: subprocess.Popen[Any]) -> None:
     """Stops all processes of the group of a process: with SIGTERM, and with SIGKILL after `GRACE_S` seconds."""
     try:
         _send(process, signal.SIGTERM)
-        until = time.monotonic() + GRACE_S
-        while _send(process, 0) and time.monotonic() < until:
-            time.sleep(0.02)
+        _wait_until_empty(process, GRACE_S)
     finally:
         _send(process, signal.SIGKILL)
         process.wait()
+        _wait_until_empty(process, KILL_S)
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
+
+
+def _wait_until_empty(process: subprocess.Popen[Any], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while _send(process, 0) and _has_live_process(process.pid) and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def _has_live_process(group: int) -> bool:
+    """Returns whether a process of a group is not a zombie. The parent of orphans can read their exit codes late."""
+    if sys.platform != "linux":
+        return True
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # the process has ended
+            state, _, of_group = place.read_text(errors="replace").rpartition(")")[2].split()[:3]
+            if int(of_group) == group and state != "Z":
+                return True
+    return False
 
 
 def _send(process: subprocess.Popen[Any], number: int) -> bool:

@@ -204,10 +204,10 @@ _OWN_HEADERS = {
     "accept": "Omit this header: the service returns JSON.",
     "content-length": "Omit this header.",
     "content-type": "Omit this header: the client sends JSON.",
-    "host": "Omit this header, or pass base_url=...",
+    "host": "Omit this header, or pass the address of the service as base_url.",
     "transfer-encoding": "Omit this header.",
-    "x-api-key": "Omit this header, and pass the key as api_key=...",
-    "x-correlation-id": "Omit this header, and call svc.with_options(correlation_id=...).",
+    "x-api-key": "Omit this header, and pass the key as api_key.",
+    "x-correlation-id": "Omit this header, and call svc.with_options(correlation_id=text).",
 }
 
 

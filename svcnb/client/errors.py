@@ -276,7 +276,7 @@ class BadRequest(ServiceError):
 class Unauthorized(ServiceError, Explicable):
     """The request has no key, or the key does not belong to an account (401)."""
 
-    default_hint = "Check the key: svc.with_key(...), or SVC_API_KEY. A deleted usage key is no longer valid."
+    default_hint = "Check the key: svc.with_key(key), or SVC_API_KEY. A deleted usage key is no longer valid."
     hint_before_fix = True
 
 
@@ -352,7 +352,7 @@ class ExecutorLost(WorkerLost):
 EXECUTION_HINT: Final = (
     "One group must permit the action and be in the key's execute_in_groups. Call error.explain(), or compare "
     "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds to take effect: use "
-    "run(..., until_effective=60)."
+    "svc.run(action, until_effective=60)."
 )
 """Hint for a forbidden execution. Forbidden management calls have another hint."""
 

@@ -233,10 +233,10 @@ class EmulatorControl(Checked):
     # --- money and wallets --------------------------------------------------------------------------------------
 
     def faucet(self, address: str, wei: int | None = None) -> int:
-        """Adds ETH to an address on the local chain.
+        """Adds ETH to an address on the built-in chain.
 
         Args:
-            address: The receiver.
+            address: Address that receives the ETH.
             wei: Amount in wei. None adds ten ETH.
 
         Returns:
@@ -300,7 +300,7 @@ class EmulatorControl(Checked):
         return self._plane.request("POST", "/agents/approve", given(challenge=challenge, label=label))
 
     def runs(self, *, limit: int = 50, offset: int = 0) -> list[dict[str, Any]]:
-        """Returns executions with their logs, newest first, including failed and rejected ones.
+        """Returns executions with their logs, newest first, including failed and rejected executions.
 
         Args:
             limit: Maximum number of executions.

@@ -24,7 +24,7 @@ class StartRefused(Exception):
     """Error for settings with which the emulator cannot start.
 
     Args:
-        message: The error message.
+        message: The reason why the emulator cannot start.
         hint: How to fix the problem.
     """
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from svcnb.in_process import App
 
 ABSENT: Final = {
-    "action_engine": "an emulator in a browser page supports only 'fast'. Omit action_engine, or install svcnb on a "
-    "computer.",
+    "action_engine": "an emulator in a browser page supports only the engine 'fast'. Omit action_engine, or install "
+    "svcnb on a computer.",
     "chain_rpc": "an emulator in a browser page supports only the built-in chain. Omit chain_rpc.",
     "database": "an emulator in a browser page cannot use a database. Omit database, and set state to store data.",
     "idle_stop_s": "an emulator in a browser page stops when the page closes. Omit idle_stop_s.",
@@ -54,7 +54,7 @@ class PageService:
                 raise ValueError(f"{shown}: {reason}")
         self._state = None if given.get("state") is None else str(given["state"])
         if self._state is not None:
-            # The next start continues with the same time and generators of random numbers, as after an idle stop.
+            # The next start continues with the same time and random number generators, as after an idle stop.
             given |= {"state": page_storage.folder(self._state), "idle_stop_s": _NEVER_S}
         self._settings = Settings.load(**(given | {"action_engine": "fast", "chain_engine": "ethereumjs"}))
         self._service: Service | None = None

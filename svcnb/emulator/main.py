@@ -58,7 +58,7 @@ def serve(
         StateUnusable: The stored state cannot be used.
         StartRefused: The chain does not start or does not respond.
         RootSecretUnusable: The root secret is damaged or does not belong to the state.
-        ToolMissing: Deno, anvil or a bundle is not installed.
+        ToolMissing: Deno, anvil or a JavaScript bundle is not installed.
     """
     configure_allocator()
     listener = listener or listen(settings.host, settings.port)
@@ -78,8 +78,8 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
     signals = Signals()
     if (start := asyncio.current_task()) is not None:
         signals.end_start(start)
-    # Start the processes of the engine and the chain while the other modules load. The engine's first process takes
-    # longest.
+    # Start the processes of the engine and the chain while the other modules load. The first process of the engine
+    # needs the most time.
     async with AsyncExitStack() as on_failure:
         engine = make_engine(settings)
         on_failure.push_async_callback(engine.stop)

@@ -27,7 +27,7 @@ _LIMITS = defaults.ActionLimits()
 
 
 def _rpc(chain: str) -> Any:
-    text = f"JSON-RPC URL of the trigger chain {chain}. If not set, triggers use the built-in chain."
+    text = f"JSON-RPC URL of the chain {chain} for triggers. If not set, triggers use the emulator's own chain."
     return Field(None, repr=False, description=text)
 
 
@@ -94,7 +94,7 @@ class Settings(BaseModel):
     master_key_may_execute: bool = Field(default=True, description="Whether the account key can run actions.")
     wildcard_wallet_requires_group: bool = Field(
         default=False,
-        description="Whether a key with execute_in_groups [0] still needs a group that permits the wallet.",
+        description="Whether a key with execute_in_groups [0] can use a wallet only if a group permits the wallet.",
     )
     enforce_expiration: bool = Field(default=True, description="Whether the service rejects expired usage keys.")
     grant_delay_ms: int = Field(
@@ -140,7 +140,7 @@ class Settings(BaseModel):
         16, ge=1, description="Maximum number of concurrent executions. Other executions wait in a queue."
     )
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
-    action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Maximum heap size, in MiB.")
+    action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Heap limit of a run, in MiB.")
     action_max_code_length: int = Field(
         _LIMITS.max_code_length, ge=1, description="Maximum size of an action's source, in bytes."
     )
@@ -235,7 +235,7 @@ class Settings(BaseModel):
         None,
         ge=0,
         description="Number of confirmations before a log fires a trigger. If not set, the number is 12, or 0 on the "
-        "built-in chain.",
+        "emulator's own chain.",
     )
     rpc_ethereum: str | None = _rpc("ethereum")
     rpc_base: str | None = _rpc("base")
@@ -256,7 +256,7 @@ class Settings(BaseModel):
         defaults.KEPT_TRIGGER_RUNS,
         ge=1,
         description=(
-            "Maximum number of stored runs per trigger that have ended. The oldest runs are deleted, 64 at a time."
+            "Maximum number of ended runs that are stored per trigger. The oldest runs are deleted, 64 at a time."
         ),
     )
     trigger_timeout_ms: int | None = Field(
@@ -266,7 +266,7 @@ class Settings(BaseModel):
         "executions applies.",
     )
     trigger_execution_url: str | None = Field(
-        None, description="URL of another service that executes trigger runs. If not set, this emulator executes runs."
+        None, description="URL of another service that executes trigger runs. If not set, this emulator executes them."
     )
     webhook_posts_per_address: int | None = Field(
         defaults.WEBHOOK_POSTS_PER_ADDRESS,

@@ -104,7 +104,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
             raise SigningError(
                 "the signing key is missing",
                 hint="Enter a private key, or pass a signer: "
-                "svcnb.panels.SigningPanel(svc, signer=svcnb.LocalSigner.from_key(...)).",
+                "svcnb.panels.SigningPanel(svc, signer=svcnb.LocalSigner.from_key(key)).",
             )
         self._record_signing(typed_data, "svcnb.LocalSigner.from_key(os.environ['SVC_WALLET_KEY'])", signer.address)
         return {"signature": signer.sign_typed_data(typed_data)}

@@ -74,7 +74,7 @@ def cid(source: str | Bytes | os.PathLike[str] | BinaryFile, *, progress: Progre
         if len(source) <= _PATH_CHARACTERS and _looks_like_a_path(source.strip()):
             raise MalformedValue(
                 f"{shown(source)} looks like a file name, but a string must be the source itself",
-                hint="To hash the file, call svcnb.cid(pathlib.Path(...)).",
+                hint=f"To hash the file, call svcnb.cid(pathlib.Path({shown(source)})).",
             )
         return source_cid(source)
     if isinstance(source, (bytes, bytearray, memoryview)):

@@ -175,7 +175,7 @@ def _check_plain(value: Any, where: str) -> None:
         if abs(value) > MAX_SAFE_INTEGER:
             raise MalformedValue(
                 f"{where} is {shown(value)}, but JavaScript rounds integers beyond 2**53 - 1",
-                hint="Pass the integer as a string, and convert it in the action with BigInt(...).",
+                hint="Pass the integer as a string, and convert the string in the action with BigInt(text).",
             )
     elif isinstance(value, float):
         if not math.isfinite(value):

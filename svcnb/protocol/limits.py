@@ -50,7 +50,10 @@ USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 MAX_BODY_BYTES: Final = 10 * 1024 * 1024
 MAX_CONNECTIONS: Final = 1_000
 HEAD_TIMEOUT_S: Final = 15.0
-"""Maximum time in seconds from the start of a connection, or the first byte of a request, to the end of the headers."""
+"""Maximum time in seconds to receive the headers of a request.
+
+The time of the first request starts with the connection. The time of a later request starts with its first byte.
+"""
 BODY_TIMEOUT_S: Final = 60.0
 """Maximum time in seconds to receive a request body."""
 WRITE_TIMEOUT_S: Final = 60.0

@@ -108,7 +108,8 @@ class AccountData:
 
     Attributes:
         service: Address of the service.
-        account: Identifier of the account, which is the address of its master wallet or the hash of its key.
+        account: Identifier of the account: the address of the account's master wallet, or the hash of the client's key
+            if the wallet is unknown.
         keys: Names of the account's keys, with the hashes of the keys as dictionary keys.
         period: Time span that the runs, fees and amounts cover.
         runs: Runs of the period, in the format of `History.measures`.

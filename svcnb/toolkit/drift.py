@@ -300,7 +300,7 @@ class _Reader:
         return schema
 
     def shape(self, schema: Any, depth: int = 0) -> dict[str, Any]:
-        """Returns the types, fields, required fields and items of a schema, with all its alternatives combined."""
+        """Returns the types, fields, required fields and items of a schema. Combines all alternatives of the schema."""
         schema = self.resolve(schema)
         shape: dict[str, Any] = {"kinds": frozenset(), "members": {}, "required": set(), "items": None}
         if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:

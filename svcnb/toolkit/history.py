@@ -169,7 +169,7 @@ class History(Checked):
         Args:
             action: Action that the runs executed. For this and all other filters, None means no filter.
             key: Key with which a client started the runs.
-            keys: Hashes of several such keys.
+            keys: Hashes of keys with which clients started the runs.
             service: Address of the service that executed the runs, in the form of ``client.base_url``.
             status: ``success`` for successful runs, or ``failed`` for failed runs.
             source: ``client`` for runs of clients, ``trigger`` for runs of triggers, or ``service`` for runs that only
@@ -291,7 +291,7 @@ class History(Checked):
         """Adds the records of other machines. Repeated calls do not add a run twice.
 
         Args:
-            *files: History files of other machines. The method does not change them.
+            *files: History files of other machines. The method does not change these files.
 
         Returns:
             Number of added runs and ledger entries.

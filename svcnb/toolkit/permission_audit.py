@@ -37,8 +37,9 @@ class Finding(Model):
     """Finding about an account's permissions."""
 
     severity: Severity
-    """``danger``: the owner of this key, or the author of this action, can take assets of others. ``warning``: the
-    permission is broader than most accounts need. ``note``: the permission has no effect, or no longer has one."""
+    """``danger``: anyone who has the key, or the author of any permitted action, can take assets of the account.
+    ``warning``: the permission is broader than most accounts need, or ends soon. ``note``: the permission has no
+    effect at this time."""
 
     code: str
     """Code of the kind of finding."""
@@ -135,8 +136,8 @@ class Permissions:
         named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
         named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
         if dead := sorted(named - live - {0}):
-            # The service assigns numbers in order. If it has not assigned a number yet, a future group gets the number,
-            # and the key then has access to this group.
+            # The service assigns numbers in order. If a listed number is not in use yet, a future group gets this
+            # number, and the key then has access to that group.
             text = (
                 f"the key lists groups that do not exist: {describe_groups(dead)}. If the account gets a new group "
                 "with one of these numbers, the key has access to the new group."

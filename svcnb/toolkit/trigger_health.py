@@ -39,7 +39,7 @@ class TriggerHealth(Model):
     """``webhook``, ``schedule`` or ``chain_event``."""
     state: State
     """``healthy``: no problem. ``failing``: the success rate is too low. ``late``: the schedule did not fire at the
-    expected time. ``idle``: the trigger did not run in this period. ``disabled``: the trigger does not fire."""
+    expected time. ``idle``: the trigger did not start a run in this period. ``disabled``: the trigger does not fire."""
 
     runs: int
     """Number of finished runs in the period."""

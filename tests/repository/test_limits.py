@@ -79,7 +79,7 @@ EMULATOR = {
     "Result of one `eth_getLogs` call": (
         f"{limits.MAX_RPC_LOGS:,} logs from several blocks, as with hosted Geth nodes"
     ),
-    "One response of `/rpc`, and the responses to one batch": (
+    "One response of `/rpc`, or all responses to one batch": (
         f"{limits.MAX_RPC_RESPONSE_BYTES:,} bytes, as for a batch in Geth"
     ),
     "CID in a management call": f"{limits.MAX_CID_CHARS:,} characters",
@@ -110,7 +110,7 @@ EMULATOR = {
         f"{size(RUN.max_fetch_bytes)}, after decompression of gzip or deflate. A response with the content coding br "
         "is an error"
     ),
-    "Recording of outbound requests": f"{size(limits.MAX_RECORDING_BYTES)} of bodies",
+    "Recording of outbound requests (`--network-policy record`)": f"{size(limits.MAX_RECORDING_BYTES)} of bodies",
     "Triggers of one owner": (
         f"{size(limits.MAX_TRIGGERS_BYTES)} of names, code, parameters and settings, plus "
         f"{limits.TRIGGER_BYTES:,} bytes for each trigger"

@@ -65,7 +65,7 @@ class ChainAccess:
         if not told:
             raise ConfigError(
                 "the address of a chain node is not set, and the service does not return an address",
-                hint="Pass the address of a node of the service's chain: svcnb.Client(rpc_url=...). "
+                hint="Pass the address of a node of the service's chain: svcnb.Client(rpc_url=url). "
                 "Or set SVC_RPC_URL. svc.node.chain_config() returns the chain id.",
             )
         return told
@@ -184,7 +184,7 @@ class ChainAccess:
             if int(seen, 16) != told.chain_id:
                 raise ChainError(
                     f"the node is on chain {int(seen, 16)}, but the service uses chain {told.chain_id}",
-                    hint="Pass the address of a node of the service's chain: svcnb.Client(rpc_url=...). "
+                    hint="Pass the address of a node of the service's chain: svcnb.Client(rpc_url=url). "
                     "Or set SVC_RPC_URL.",
                 )
             if str(code) in ("0x", ""):
@@ -192,7 +192,7 @@ class ChainAccess:
                     f"there is no contract at {told.contract_address} on chain {told.chain_id}",
                     hint=(
                         "Wait if the node is still synchronising. Otherwise, pass the address of a node of the right "
-                        "network: svcnb.Client(rpc_url=...), or set SVC_RPC_URL."
+                        "network: svcnb.Client(rpc_url=url), or set SVC_RPC_URL."
                     ),
                 )
             self._checked = True

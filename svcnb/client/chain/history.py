@@ -49,7 +49,7 @@ class AuditEntry(Model):
 
 
 class Permission(Model):
-    """One fact about the account or one of its groups, keys or wallets at the end of a block."""
+    """One fact about an account, or about one of its groups, keys or wallets, at the end of a block."""
 
     subject: str
     """Object that the fact describes: the account, a wallet, a group or a usage key."""
@@ -212,7 +212,7 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         if isinstance(answer, RpcError) or answer is None:
             raise ChainError(
                 "the chain node does not store the transactions of this account",
-                hint="Pass the address of an archive node: svcnb.Client(rpc_url=...), or set SVC_RPC_URL.",
+                hint="Pass the address of an archive node: svcnb.Client(rpc_url=url), or set SVC_RPC_URL.",
             )
     return History(
         logs=logs,
@@ -249,7 +249,7 @@ def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flo
     if not known:
         raise InvalidArgument(
             f"the chain node has no event for an account with the hash {uint256_hex(given)}",
-            hint=f"{expected} If the hash is correct, pass the address of an archive node: svcnb.Client(rpc_url=...), "
+            hint=f"{expected} If the hash is correct, pass the address of an archive node: svcnb.Client(rpc_url=url), "
             "or set SVC_RPC_URL.",
         )
 

@@ -13,8 +13,8 @@ _MASTER: Final = (
     "Open the account with its admin wallet: svc.chain_secured.open(owner). This call finds the master hash."
 )
 _RIGHT: Final = (
-    "Make the call with the account's admin wallet, or add this permission to the usage key: "
-    "mine.usage_keys.update(key, ...)."
+    "Make the call with the account's admin wallet. Or add this permission to the usage key, for example: "
+    "mine.usage_keys.update(key, can_create_groups=True)."
 )
 
 ADVICE: Final[dict[str, str]] = {

@@ -13,7 +13,7 @@ from svcnb.protocol import json_rpc
 MAX_BATCH: Final = 50
 """Maximum number of requests in one message, because public nodes reject long messages."""
 
-_OTHER: Final = "pass the address of another node: svcnb.Client(rpc_url=...), or set SVC_RPC_URL."
+_OTHER: Final = "pass the address of another node: svcnb.Client(rpc_url=url), or set SVC_RPC_URL."
 _REFUSED: Final = f"Change the request as the message describes, or {_OTHER}"
 _FAILED: Final = f"Try again in a few seconds, or {_OTHER}"
 

@@ -80,7 +80,7 @@ def _account(owner: AnySigner | None) -> LocalAccount | None:
         return owner.account
     raise InvalidArgument(
         f"web3 cannot sign with {type(owner).__name__}, because this signer has no private key in this process",
-        hint="Pass a LocalSigner or an eth-account LocalAccount: svcnb.LocalSigner.from_key(...).",
+        hint="Pass a LocalSigner or an eth-account LocalAccount: svcnb.LocalSigner.from_key(key).",
     )
 
 

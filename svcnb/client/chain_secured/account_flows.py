@@ -251,7 +251,7 @@ def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
 
 
 def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
-    """Returns whether a signature belongs to an address: by the key of the address, or else by its contract.
+    """Returns whether the key of an address made a signature, or the contract at the address accepts the signature.
 
     Source: docs/service/signatures.md#verification.
     """

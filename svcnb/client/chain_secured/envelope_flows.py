@@ -68,7 +68,7 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
     if not hasattr(envelope, "as_request"):
         raise InvalidType(
             f"expected a SignedEnvelope, got {type(envelope).__name__}",
-            hint="Pass the result of svc.chain_secured.sign(...).",
+            hint="Pass the result of svc.chain_secured.sign(owner, flow).",
         )
     flow, body = envelope.flow, envelope.as_request()
     if flow is Purpose.BILLING_AUTH:

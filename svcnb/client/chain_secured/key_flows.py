@@ -48,7 +48,7 @@ def create(
 ) -> Flow[UsageKey]:
     """Requests a new key from the service, registers its wallet and the key on chain, and returns the checked key."""
     if not name.strip():
-        raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner", ...).')
+        raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner").')
     if form not in ("bytes", "text"):
         raise InvalidArgument(
             f"invalid form {form!r}: expected 'bytes' or 'text'",
@@ -88,7 +88,7 @@ def _require_resolved(account: Ownership, key: UsageKey, form: HashForm, timeout
                 f"find the key within {timeout:g} s"
             ),
             name="NotResolved",
-            hint="Create a new key with the other form: mine.usage_keys.create(..., form="
+            hint=f"Create a new key with the other form: mine.usage_keys.create({key.name!r}, form="
             f"{'text' if form == 'bytes' else 'bytes'!r}). Then delete this key: mine.usage_keys.delete("
             f"{key.api_key_hash!r}).",
         )

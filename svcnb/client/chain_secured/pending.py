@@ -100,7 +100,7 @@ class PendingMint(Model):
 
 
 class PendingFolder:
-    """Store of the records of unfinished mints.
+    """Store of the records of interrupted creations of wallets and usage keys.
 
     Args:
         folder: Folder of the records. None selects the first of these that is set: ``$SVCNB_PENDING``,

@@ -233,7 +233,7 @@ def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
     raise absent(
         f"action with the hash {hashed}",
         "To list the registered actions, call mine.actions.list(). To register an action, call "
-        "mine.actions.register(action, name=...).",
+        "mine.actions.register(action, name=name).",
     )
 
 

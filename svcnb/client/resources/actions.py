@@ -104,7 +104,7 @@ def get(action: ActionRef) -> Flow[RegisteredAction]:
     missing = absent(
         f"action with the hash {hashed}",
         "To list the registered actions, call svc.actions.list(). To register an action, call "
-        "svc.actions.register(action, name=...).",
+        "svc.actions.register(action, name=name).",
     )
     return find(page, lambda item: item.hashed_cid == hashed, missing)
 

@@ -210,7 +210,7 @@ def _hashes_of_actions(number: int, kept: Sequence[RegisteredAction]) -> list[st
             f"group {number} permits actions whose hashes the service does not return; an update replaces all entries, "
             "so the client cannot keep these actions",
             hint="First register those actions with svc.actions.register. Or pass the complete list: "
-            f"svc.groups.update({number}, actions=[...]).",
+            f"svc.groups.update({number}, actions=actions).",
         )
     if len(hashes) > MAX_GROUP_ENTRIES:
         raise _too_many(number, len(hashes), "actions")
@@ -224,7 +224,7 @@ def _too_many(number: int, seen: int, what: str) -> InvalidArgument:
             f"{MAX_GROUP_ENTRIES}, so the client cannot keep all of them"
         ),
         hint=(
-            f"Pass the complete list: svc.groups.update({number}, {what}=[...]). Or change single entries with "
+            f"Pass the complete list: svc.groups.update({number}, {what}={what}). Or change single entries with "
             f"svc.groups.add_{what[:-1]} and svc.groups.remove_{what[:-1]}."
         ),
     )

@@ -335,8 +335,8 @@ def _key_text(key: object) -> str:
         raise InvalidArgument(
             f"a trigger requires a usage key with its secret, got {type(key).__name__} without a secret",
             hint=(
-                "Pass the object that svc.usage_keys.create returned, or call triggers.create_for(svc, ...), "
-                "which creates a key."
+                "Pass the object that svc.usage_keys.create returned. To create a key together with the trigger, call "
+                "triggers.create_for(svc, action, name=name)."
             ),
         )
     return text.strip()
@@ -351,7 +351,7 @@ def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
     if not url:
         raise ConfigError(
             "the address of the triggers service is not set",
-            hint="Pass triggers_url=..., or set SVC_TRIGGERS_URL. With an emulator, pass emu.triggers_url.",
+            hint="Pass triggers_url=URL, or set SVC_TRIGGERS_URL. With an emulator, pass emu.triggers_url.",
         )
     secret = new_token() if token is None else Secret(token)
     text = secret.reveal()

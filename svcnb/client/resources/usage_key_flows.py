@@ -30,7 +30,7 @@ _NOTHING: Final[dict[str, Any]] = {
 def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
     """Creates a usage key, and returns the key with its secret."""
     if not is_name(name):
-        raise InvalidArgument("the usage key name is empty", hint='Pass a name: svc.usage_keys.create("runner", ...).')
+        raise InvalidArgument("the usage key name is empty", hint='Pass a name: svc.usage_keys.create("runner").')
     body: dict[str, Any] = {"name": name, "description": description} | _NOTHING | with_numbers(permissions)
 
     def parse(answer: Any, _headers: Answer) -> UsageKey:

@@ -62,7 +62,7 @@ class SignedEnvelope:
             raise InvalidArgument(
                 f"{HEADER} requires a signature for {Flow.BILLING_AUTH.value}, but this signature is for "
                 f"{self.flow.value}",
-                hint=f"Sign another envelope: sign_flow(signer, {Flow.BILLING_AUTH.value!r}, ...).",
+                hint=f"Sign another envelope: sign_flow(signer, {Flow.BILLING_AUTH.value!r}, chain_id, issued_at).",
             )
         return {HEADER: encode_wallet_auth(self.typed_data, self.signature)}
 

@@ -64,5 +64,5 @@ def as_signer(value: AnySigner) -> Signer:
     raise InvalidArgument(
         f"this operation requires a signer, not {type(value).__name__}",
         hint="Pass a LocalSigner, BrowserSigner, ContractWallet or eth-account LocalAccount: "
-        "svcnb.LocalSigner.from_key(...).",
+        "svcnb.LocalSigner.from_key(key).",
     )

@@ -76,7 +76,7 @@ class LocalSigner(Signer):
         if not is_local_account(account):
             raise SigningError(
                 f"expected an eth-account LocalAccount, got {type(account).__name__}",
-                hint="Pass an account: svcnb.LocalSigner.from_account(eth_account.Account.from_key(...)).",
+                hint="Pass an account: svcnb.LocalSigner.from_account(eth_account.Account.from_key(key)).",
             )
         return cls.from_key(bytes(account.key))
 

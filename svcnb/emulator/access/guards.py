@@ -70,7 +70,7 @@ class Access:
         """Returns the account of the request's key. Resolves the key only once per request.
 
         Args:
-            call: The request.
+            call: Request whose key identifies the account.
 
         Returns:
             The account of the key.

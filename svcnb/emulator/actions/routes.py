@@ -181,7 +181,7 @@ class RunActions:
             if len(body.code) > limit or len(body.code.encode()) > limit:
                 raise EndpointFailure(
                     400,
-                    f"code has {len(body.code.encode())} bytes, but at most {limit} are allowed: shorten the source",
+                    f"'code' has {len(body.code.encode())} bytes, but at most {limit} are allowed: shorten the source",
                 )
             return body.code, await _cid(body.code)
         if body.code is None and body.ipfs_id:
@@ -191,14 +191,14 @@ class RunActions:
                     400,
                     (
                         f"the service does not store a source with the CID {body.ipfs_id[:80]!r}: send the source "
-                        "once in code before you use ipfs_id"
+                        "once in 'code' before you use 'ipfs_id'"
                     ),
                 )
             return source, body.ipfs_id
         raise EndpointFailure(
             400,
-            "code is empty, or code and ipfs_id are missing. Send code (JavaScript source), or only ipfs_id (the CID "
-            "of a source that was sent before).",
+            "'code' is empty, or 'code' and 'ipfs_id' are missing. Send 'code' (JavaScript source), or only 'ipfs_id' "
+            "(the CID of a source that was sent before).",
         )
 
     def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:

@@ -26,7 +26,7 @@ ACCEPTED: Final = {
     "378282246310005": "American Express",
     "6011111111111117": "Discover",
 }
-"""Accepted numbers with their brands. Card processors use the same numbers in their test modes."""
+"""Accepted numbers with their brands. Card processors use these numbers in their test modes."""
 
 DECLINED: Final = {
     "4000000000000002": Declined("card_declined", "the card was declined"),

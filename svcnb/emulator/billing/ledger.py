@@ -353,7 +353,7 @@ class Ledger:
         """Adds credit, once for each reference.
 
         Args:
-            billing_wallet: The receiving wallet.
+            billing_wallet: Billing wallet of the account that receives the credit.
             cents: The amount in cents, at least 1.
             reason: Reason for the credit, shown to users.
             reference: Id of the cause. Another credit with the same reference and kind has no effect.

@@ -165,7 +165,7 @@ class Processor:
             intent_id: Id of the payment.
             client_secret: Secret of the payment.
             method: ``card`` or ``crypto``.
-            card_number: Number of a test card (see `cards`). None means an accepted card.
+            card_number: Number of a test card (see `cards`). None means the default card, which is accepted.
 
         Returns:
             The payment. After a declined card, the status of the payment is ``failed``, and the payment contains the

@@ -56,7 +56,7 @@ class Entry(NamedTuple):
     Attributes:
         account: Address of the billing wallet, in lowercase.
         cents: The amount in cents: positive for added credit, negative for a charge.
-        kind: The contra account.
+        kind: The contra account. See `Kind`.
         reason: Reason for the change, shown to users.
         reference: Unique id of the cause, for example of the payment or the request.
         request_id: Id of the request that caused the entry, if any.
@@ -124,7 +124,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
 def _moved(connection: Connection, moved: dict[str, int]) -> dict[str, int]:
     """Adds cents to balances. Returns the previous balances."""
     if len(moved) == 1:
-        # A single account is the most common case, and needs one statement less.
+        # A single account is the most common case, and needs one statement fewer.
         account, cents = next(iter(moved.items()))
         if not cents:
             return credits_of(connection, moved)
@@ -164,7 +164,7 @@ def held_by_others(connection: Connection, accounts: Collection[str]) -> Counter
 
     Args:
         connection: Connection inside a transaction.
-        accounts: Billing wallets.
+        accounts: Billing wallets whose reserved cents to return.
     """
     found: Counter[str] = Counter()
     others = f"SELECT held FROM ledger_holds WHERE holder <> :me AND holder IN ({LIVING})"  # noqa: S608 - the SQL contains no user input

@@ -23,7 +23,7 @@ def first_balances(custody: Custody, payers: int) -> dict[str, int]:
 
     Args:
         custody: Custody that derives the keys of the owner and the payers.
-        payers: Number of payers.
+        payers: Number of payer wallets.
 
     Returns:
         Balances of the owner, the admin payer and the payers. The keys are addresses in lowercase with the prefix 0x,

@@ -56,7 +56,8 @@ def _check_fee_history(params: list[Any]) -> None:
     if count is not None and count > MAX_FEE_HISTORY_BLOCKS:
         raise RpcError(
             INVALID_PARAMS,
-            f"{FEE_HISTORY} requests {count} blocks, but at most {MAX_FEE_HISTORY_BLOCKS} are allowed: request fewer",
+            f"{FEE_HISTORY} requests {count} blocks, but at most {MAX_FEE_HISTORY_BLOCKS} are allowed: request fewer "
+            "blocks",
         )
     percentiles = params[2] if len(params) > 2 else None  # noqa: PLR2004 - count, block, percentiles
     if not isinstance(percentiles, list):
@@ -65,7 +66,7 @@ def _check_fee_history(params: list[Any]) -> None:
         raise RpcError(
             INVALID_PARAMS,
             f"{FEE_HISTORY} requests {len(percentiles)} percentiles, but at most {MAX_FEE_HISTORY_PERCENTILES} are "
-            "allowed: request fewer",
+            "allowed: request fewer percentiles",
         )
     for each in percentiles:
         if isinstance(each, int | float) and not 0 <= each <= 100:  # noqa: PLR2004 - per cent

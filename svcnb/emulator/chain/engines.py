@@ -49,7 +49,7 @@ async def start_node(genesis: Genesis, *, memory_mb: int) -> Node:
             applies instead.
 
     Raises:
-        ToolMissing: A binary or a bundle is not installed.
+        ToolMissing: A binary or a JavaScript bundle is not installed.
         ChainUnusable: This system cannot run the engine.
         ChainUnavailable: The node did not start. The message contains the node's last output.
     """

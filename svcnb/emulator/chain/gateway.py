@@ -181,7 +181,7 @@ def _read(request: Any) -> tuple[str, list[Any]]:
     if params is None:
         params = []
     if not isinstance(params, list):
-        raise RpcError(INVALID_PARAMS, "params is not an array: send the parameters of the method as an array")
+        raise RpcError(INVALID_PARAMS, "'params' is not an array: send the parameters of the method as an array")
     _check_readable(params)
     return request["method"], params
 
@@ -189,9 +189,9 @@ def _read(request: Any) -> tuple[str, list[Any]]:
 def _check_readable(value: Any, depth: int = 1) -> None:
     """Rejects values that the node cannot parse, because the node does not respond to a request with such a value."""
     if depth > MAX_RPC_DEPTH:
-        raise RpcError(INVALID_PARAMS, f"params have more than {MAX_RPC_DEPTH} levels of nesting: send fewer levels")
+        raise RpcError(INVALID_PARAMS, f"'params' has more than {MAX_RPC_DEPTH} levels of nesting: send fewer levels")
     if isinstance(value, float) and not math.isfinite(value):
-        raise RpcError(INVALID_PARAMS, f"params contain {value}, which JSON does not allow: send a finite number")
+        raise RpcError(INVALID_PARAMS, f"'params' contains {value}, which JSON does not allow: send a finite number")
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             _check_readable(each, depth + 1)

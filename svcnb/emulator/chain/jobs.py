@@ -21,7 +21,7 @@ class Sending:
     """Transaction that is not in a block yet.
 
     Attributes:
-        transaction: The transaction.
+        transaction: Signed transaction to execute.
         done: Future of the receipt.
     """
 
@@ -34,7 +34,7 @@ class Work:
     """Function that needs exclusive access to the chain.
 
     Attributes:
-        run: The coroutine function.
+        run: Coroutine function to call while no other change is in progress.
         done: Future of the function's return value.
     """
 

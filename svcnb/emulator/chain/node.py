@@ -192,7 +192,7 @@ _Threads = dict[str, str]
 def _idle_switches(pid: int) -> _Threads | None:
     """Returns the number of voluntary context switches of each thread, or None if a thread is running or ready to run.
 
-    If two calls return the same result, no thread ran in between.
+    If two calls return the same result, no thread ran between the calls.
     """
     found = {}
     with suppress(OSError):  # a thread or the process has exited

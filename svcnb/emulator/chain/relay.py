@@ -38,7 +38,7 @@ The chain charges only the block's base fee. The base fee starts at 1 gwei and c
 
 
 _TOO_LARGE: Final = "intrinsic gas"
-"""Text in a node's error for a call whose data alone costs more gas than its gas limit."""
+"""Text in a node's error for a call whose data alone costs more gas than the gas limit of the call."""
 
 
 @dataclass
@@ -282,7 +282,7 @@ class Relay:
             calls: Receiver (None to create a contract) and data of each transaction.
 
         Returns:
-            The receipts of all transactions, including reverted ones.
+            The receipts of all transactions, including reverted transactions.
 
         Raises:
             ChainUnavailable: The chain does not respond, or rejected one of the transactions.
@@ -318,7 +318,7 @@ class Relay:
             raise ChainUnavailable(str(error)) from error
 
     async def _price(self, sender: str, to: str | None, data: bytes) -> tuple[int, int, int]:
-        """Returns the gas limit, the maximum fee and the included tip. Fee and tip are in wei per unit of gas."""
+        """Returns gas limit, maximum fee and tip. The fee includes the tip, and both are in wei per unit of gas."""
         if isinstance(self._chain, LocalChain):
             return GAS, MAX_FEE, 0
         call = {"from": sender, "data": "0x" + data.hex()} | ({"to": to} if to else {})

@@ -1,4 +1,4 @@
-"""External chain, which has no journal, faucet or snapshots. The module polls its blocks for events."""
+"""External chain, which has no journal, faucet or snapshots. The module polls the chain's blocks for events."""
 
 from __future__ import annotations
 

@@ -130,9 +130,8 @@ class Replica:
             )
         if self.genesis.engine != self._engine:
             raise ChainUnusable(
-                f"the chain of this state was created with {self.genesis.engine}, but the settings have "
-                f"{self._engine}: "
-                f"start with --chain-engine {self.genesis.engine}, or with a different state folder"
+                f"the chain of this state was created with {self.genesis.engine}, but the settings select "
+                f"{self._engine}: start with --chain-engine {self.genesis.engine}, or with a different state folder"
             )
         await self.rebuild(early)
 

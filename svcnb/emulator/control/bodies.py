@@ -36,7 +36,7 @@ class ClockChange(_Body):
     def _one(self) -> ClockChange:
         given = sum(value is not None for value in (self.freeze, self.advance, self.real))
         if given != 1:
-            raise ValueError(f"expected exactly one of the fields freeze, advance and real, got {given} fields")
+            raise ValueError(f"expected exactly one of the fields 'freeze', 'advance' and 'real', got {given} fields")
         return self
 
 

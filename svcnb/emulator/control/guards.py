@@ -20,7 +20,7 @@ def control_guard(token: str) -> Guard:
     """Returns the guard of the control plane, whose callers can change time, credit and state.
 
     Args:
-        token: The control token.
+        token: Control token that requests must contain.
     """
 
     async def check(call: Call) -> None:

@@ -76,7 +76,7 @@ class ControlPlane:
         engine: The engine that runs actions.
         network: HTTP client for outbound requests of actions.
         run_log: The record of executions.
-        saved: The snapshots.
+        saved: Store of the snapshots.
         fault_injection: Injected faults.
         tolerated: Record of accepted requests that the live service rejects.
         triggers: Function that returns the triggers service.
@@ -291,7 +291,7 @@ class ControlPlane:
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
         except (ValueError, RecordingError) as error:
-            fix = "Send the policy allow or deny, or the policy record or replay together with a file."
+            fix = "Send the policy 'allow' or 'deny', or the policy 'record' or 'replay' together with 'file'."
             raise StructuredError(400, str(error), fix=fix) from None
         return self._network()
 

@@ -54,7 +54,7 @@ class Snapshots:
         clock: The emulator's clock.
         randomness: The emulator's random number generators.
         quiesce: Lock that delays requests during a replacement of the state.
-        runs: The record of executions. A snapshot first waits until the database contains this record.
+        runs: The record of executions. Before a snapshot, the class waits until the database contains this record.
         on_exchange: Coroutine function to call after a replacement of the state, to clear caches.
     """
 

@@ -59,7 +59,7 @@ def failure(error: ServiceError, docs_base: str) -> Response:
     """Returns the response for an error.
 
     Args:
-        error: The error.
+        error: Error to convert to a response.
         docs_base: Base URL of the pages in ``docs_url``.
     """
     if isinstance(error, StructuredError):

@@ -51,7 +51,7 @@ async def read_bytes(request: Request, limit: int) -> bytes:
     """Returns the request body.
 
     Args:
-        request: The request.
+        request: Request whose body to read.
         limit: Maximum number of bytes to accept.
 
     Raises:

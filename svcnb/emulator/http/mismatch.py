@@ -31,7 +31,7 @@ def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
     """Returns a description of the first mismatches, with the number of further mismatches, but without values.
 
     Args:
-        problems: The validation errors.
+        problems: Validation errors from pydantic.
         what: Name of the checked value, for errors that apply to the whole value.
     """
     texts = [_text(problem, what) for problem in problems]

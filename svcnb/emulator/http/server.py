@@ -22,7 +22,7 @@ class Server:
     """HTTP server for an application on a listening socket.
 
     Args:
-        app: The application.
+        app: ASGI application that handles the requests.
     """
 
     def __init__(self, app: Middleware) -> None:

@@ -52,7 +52,7 @@ class Custody:
         self._vocabulary = vocabulary
         self._randomness = randomness
         self.wallet_address: Callable[[int], str] = lru_cache(_ADDRESSES_KEPT)(self._wallet_address)
-        """Address of the wallet at a derivation path. Addresses are public, so the class caches recent ones."""
+        """Returns the address of the wallet at a derivation path. Caches recent results, because they are public."""
 
     def __repr__(self) -> str:
         return "Custody(root_secret=<hidden>)"

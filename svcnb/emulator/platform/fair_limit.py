@@ -16,9 +16,9 @@ class FairLimit:
     """Fair semaphore. Each account has a maximum amount. The waiting account with the smallest amount in use is next.
 
     Args:
-        total: The total amount.
+        total: Amount that all accounts together can acquire.
         per_account: Maximum amount of one account.
-        reserved: Part of the total amount that only accounts without any amount in use can acquire.
+        reserved: Part of ``total`` that only accounts without any amount in use can acquire.
         wait_s: Seconds that `take` waits before it raises `LimitReached`. None means that `take` waits forever.
     """
 

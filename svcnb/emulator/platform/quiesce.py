@@ -47,7 +47,7 @@ class Quiesce:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Runs its block when no other requests are in progress, but at the latest after `TIMEOUT_S`.
+        """Runs its block when no other requests are in progress, but at the latest after `TIMEOUT_S` seconds.
 
         The caller must not be a request that `enter` has counted.
         """

@@ -45,7 +45,7 @@ class Signals:
             self._on(number, stop)
 
     def wait_for_stop(self) -> None:
-        """Ignores SIGTERM during the stop, so that a second SIGTERM cannot interrupt the stop. SIGINT still can."""
+        """Ignores SIGTERM during the stop. A second SIGTERM cannot interrupt the stop, but SIGINT can."""
         self._on(signal.SIGTERM, lambda: None)
         with _where_possible():
             self._loop.remove_signal_handler(signal.SIGINT)

@@ -8,8 +8,8 @@ With a database in memory, functions run immediately in the calling thread, beca
 longer than the work itself. Only `Store.run_long` uses the database thread. Until a call of `Store.run_long` has
 finished, all other functions also use this thread.
 
-Only one emulator can use an SQLite database. Several servers can share a PostgreSQL database. A lock in the database
-also runs their transactions in sequence. The data that a function reads therefore stays valid until its commit.
+Only one emulator can use an SQLite database. Several servers can share a PostgreSQL database, where a lock ensures that
+their transactions also run in sequence. The data that a function reads therefore stays valid until its commit.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Store:
             or None for SQLite in memory.
 
     Raises:
-        StateUnusable: The URL is invalid, or the database cannot be opened. The same error is raised if the database
-            is damaged, belongs to another program, or has a version that this svcnb cannot read.
+        StateUnusable: The URL is invalid. The database cannot be opened, is damaged, belongs to another program, or has
+            a version that this svcnb cannot read.
     """
 
     def __init__(self, url: str | None = None) -> None:

@@ -56,7 +56,7 @@ class AutoEngine:
         vocabulary: Names that are visible to actions.
 
     Raises:
-        ToolMissing: Deno or a bundle is not installed.
+        ToolMissing: Deno or an engine's JavaScript bundle is not installed.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ def make_engine(settings: Settings) -> Engine:
         settings: Settings with ``action_engine`` and the limits of processes.
 
     Raises:
-        ToolMissing: Deno or an engine's bundle is not installed.
+        ToolMissing: Deno or an engine's JavaScript bundle is not installed.
     """
     concurrency, vocabulary = settings.action_concurrency, settings.vocabulary
     if IN_PAGE:

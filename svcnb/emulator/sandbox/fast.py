@@ -46,7 +46,7 @@ class FastEngine(PooledEngine):
         busy_ms: Processor time in milliseconds after which a run ends with ``unsupported``. 0 means no limit.
 
     Raises:
-        ToolMissing: Deno or the bundle is not installed.
+        ToolMissing: Deno or the engine's JavaScript bundle is not installed.
     """
 
     # A process cannot raise its lowered priority again, so the pool discards the process after the run. Only long runs

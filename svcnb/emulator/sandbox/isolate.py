@@ -153,7 +153,7 @@ class Isolate(asyncio.Protocol):
         return max(0, most - self._idle_bytes)
 
     def _most_resident_bytes(self) -> int | None:
-        """Returns the peak resident memory in bytes. None after the exit, and 0 if the system does not report it."""
+        """Returns the peak resident memory in bytes, None after the exit, or 0 if the system does not report it."""
         if self._statm < 0:
             return 0
         try:

@@ -106,7 +106,7 @@ class Network:
         Args:
             request: Request of the action.
             limits: Limits of the run.
-            account: Account of the run.
+            account: Billing wallet of the account that pays for the run, for limits that accounts share fairly.
 
         Raises:
             OperationRefused: The policy forbids the request, or the request failed. The action receives a TypeError.

@@ -27,7 +27,7 @@ class PageEngine:
     """Engine that runs actions in web workers of the page.
 
     Args:
-        limits: Maximum limits. A run can have lower limits.
+        limits: Limits of the prepared workers. A run can have lower limits.
         concurrency: Maximum number of runs at the same time, at most `WORKERS`.
         vocabulary: Names that are visible to actions.
     """

@@ -46,8 +46,8 @@ class _Waiting(NamedTuple):
 class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
-    If ``spares`` is two or more, the pool reserves the last spare (warmed-up isolate) for accounts with recent use that
-    is not clearly above average. If several accounts are active, the account must also have only one unfinished run.
+    If ``spares`` is two or more, an account can use the last spare (warmed-up isolate) only if its recent use is not
+    clearly above average. While several accounts are active, an account with another unfinished run cannot use it.
 
     Args:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
@@ -144,7 +144,7 @@ class Pool:
         self._fill()
 
     async def stop(self) -> None:
-        """Stops all processes, including those in use. In waiting callers, `take` raises `EngineUnavailable`."""
+        """Stops all processes, including busy processes. In waiting callers, `take` raises `EngineUnavailable`."""
         self._stopped = True
         for timer in (self._shrink_timer, self._refill, self._queue_check):
             if timer is not None:

@@ -46,7 +46,7 @@ class PooledEngine(ABC):
     Args:
         limits: Limits of the prepared processes. A run can have lower limits.
         name: Name of the engine in settings and traces.
-        bootstrap: Bundle that the processes run.
+        bootstrap: JavaScript bundle that the processes run.
         beside: Names of other files that the processes read from the folder of the bundle.
         spares: Number of warmed-up processes to keep.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
@@ -57,7 +57,7 @@ class PooledEngine(ABC):
         rest_s: Seconds without a run after which the engine keeps no process until the next run. None means never.
 
     Raises:
-        ToolMissing: Deno or the bundle is not installed.
+        ToolMissing: Deno or the engine's JavaScript bundle is not installed.
     """
 
     def __init__(

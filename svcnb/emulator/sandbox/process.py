@@ -70,7 +70,8 @@ class ProcessHost:
         template: Command line of a template process, which creates copies of itself after its warm-up. With None, each
             process starts separately.
         env: Complete environment of the processes.
-        own_folder: Name of the variable in ``env`` that contains the path of a folder. A template has its own folder.
+        own_folder: Name of the variable in ``env`` that contains the path of a folder. A template process uses a
+            separate folder.
         cwd: Working directory of the processes.
         limits: Resource limits, by their names in the module ``resource``.
         remove: Folder to delete after the last process has exited, even if the emulator is killed.

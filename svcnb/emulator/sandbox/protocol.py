@@ -191,7 +191,7 @@ class EngineState:
 
     Attributes:
         name: Name of the engine in settings and traces.
-        ready: Number of spares that are ready for a job.
+        ready: Number of warmed-up processes that are ready for a run.
         running: Number of executions in progress.
         waiting: Number of executions in the queue.
         started: Number of processes started so far.

@@ -64,7 +64,7 @@ class V8Engine(PooledEngine):
         bootstrap: Script that Deno runs. Only tests pass another script.
 
     Raises:
-        ToolMissing: Deno or the bundle is not installed.
+        ToolMissing: Deno or the engine's JavaScript bundle is not installed.
     """
 
     # Most runs take less time. A longer run, especially a busy loop, must not delay the start of other runs.

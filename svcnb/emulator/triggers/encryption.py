@@ -46,4 +46,6 @@ class UsageKeyEncryption:
             plain = unseal(self._secret, raw[:NONCE_BYTES], raw[NONCE_BYTES:], trigger_id.encode())
             return plain.decode("utf-8", "surrogatepass")
         except ValueError:
-            raise DecryptionFailed("the stored usage key cannot be decrypted: set the key again with PATCH") from None
+            raise DecryptionFailed(
+                "the stored usage key cannot be decrypted: set usage_api_key again with PATCH /api/triggers/<id>"
+            ) from None

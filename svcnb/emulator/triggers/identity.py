@@ -133,7 +133,7 @@ class Identity:
         Args:
             challenge: Challenge of the token, 43 characters of base64url.
             label: Name that the user chose for the token.
-            email: The user whose triggers the token can use.
+            email: E-mail address of the user whose triggers the token can use.
 
         Raises:
             Refused: 400 if the challenge or the e-mail address is invalid.

@@ -131,7 +131,7 @@ class RunQueues:
         await self.look()
 
     async def look(self) -> None:
-        """Opens missing queues, such as those of a killed server."""
+        """Opens missing queues, such as the queues of a killed server."""
         open_ones = "SELECT DISTINCT trigger_id FROM trigger_runs WHERE finished_at IS NULL"
         for trigger_id in await self._store.run(lambda connection: connection.column(open_ones)):
             self.wake(trigger_id)

@@ -64,7 +64,7 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
         Refused: 400, with the code of the violated rule.
     """
     if not name.strip():
-        raise bad("name_required", "name is empty or contains only spaces: send a name for the trigger")
+        raise bad("name_required", "'name' is empty or contains only spaces: send a name for the trigger")
     if not action_code.strip():
         raise bad("action_code_required", "action_code is empty: send the source of the action")
     if usage_api_key is not None and not usage_api_key.strip():
@@ -72,7 +72,7 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
     if not isinstance(default_params, dict):
         raise bad("default_params_must_be_object", f"default_params must be a JSON object, not {told(default_params)}")
     if not isinstance(config, dict):
-        raise bad("config_must_be_object", f"config must be a JSON object, not {told(config)}")
+        raise bad("config_must_be_object", f"'config' must be a JSON object, not {told(config)}")
 
 
 def check_config(kind: str, config: dict[str, Any]) -> None:
@@ -111,10 +111,12 @@ def chain_event(config: dict[str, Any]) -> ChainEventConfig:
         Refused: ``invalid_chain_event_config``.
     """
     if unknown := sorted(config.keys() - set(_FIELDS)):
-        raise _invalid(f"unknown field {unknown[0][:_SHOWN_CHARS]!r}: the allowed fields are {', '.join(_FIELDS)}")
+        raise _invalid(
+            f"the field {unknown[0][:_SHOWN_CHARS]!r} is unknown", f"The allowed fields are {', '.join(_FIELDS)}."
+        )
     chain = config.get("chain")
     if not isinstance(chain, str) or chain.lower() not in CHAIN_IDS:
-        raise _invalid(f"chain must be one of {', '.join(get_args(ChainName))}, not {told(chain)}")
+        raise _invalid(f"'chain' must be one of {', '.join(get_args(ChainName))}, not {told(chain)}")
     contract = _text("contract_address", config.get("contract_address", config.get("address")))
     signature = _text("event_signature", config.get("event_signature"))
     try:
@@ -138,7 +140,7 @@ def _event(signature: str, indexed: object) -> Event:
         return event
     if not isinstance(indexed, list) or not all(type(place) is int for place in indexed):
         raise _invalid(
-            f"indexed must be a list of the positions of the indexed arguments, counted from 0, not {told(indexed)}"
+            f"'indexed' must be a list of the positions of the indexed arguments, counted from 0, not {told(indexed)}"
         )
     return event.with_indexed(indexed)
 
@@ -171,7 +173,7 @@ def _filter(entry: object) -> TopicFilter:
 def _topic(topic: object) -> str:
     if not isinstance(topic, str) or not _TOPIC.match(topic):
         raise _invalid(
-            f"invalid topic filter {told(topic)}: expected 0x followed by 64 hex digits, a list of these, or null",
+            f"a topic filter must be 0x followed by 64 hex digits, a list of these, or null, not {told(topic)}",
             "Pad an address on the left with 24 zeros.",
         )
     return topic.lower()

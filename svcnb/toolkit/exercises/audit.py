@@ -28,7 +28,8 @@ def _lost(answer: Any) -> str | None:
     changes = list(answer)
     if not changes:
         return (
-            "the list is empty: compare the state before the conversion with the current state: seen.diff(blocks[0])."
+            "the list is empty: call seen.diff(blocks[0]) to compare the state before the conversion with the current "
+            "state."
         )
     if any(change.change != "-" for change in changes):
         return "the list contains added permissions: keep only the changes whose `change` is '-'."

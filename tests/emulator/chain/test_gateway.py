@@ -235,7 +235,7 @@ def test_numbers_that_json_cannot_represent_are_rejected(world: World, method: s
     error = world.request(method, {"": [value]})["error"]
     assert (error["code"], error["message"]) == (
         -32602,
-        f"params contain {value}, which JSON does not allow: send a finite number",
+        f"'params' contains {value}, which JSON does not allow: send a finite number",
     )
 
 
@@ -248,7 +248,7 @@ def test_params_nested_too_deeply_for_the_node_are_rejected(world: World) -> Non
         error = world.request("eth_chainId", nested(depth))["error"]
         assert (error["code"], error["message"]) == (
             -32602,
-            "params have more than 64 levels of nesting: send fewer levels",
+            "'params' has more than 64 levels of nesting: send fewer levels",
         )
 
 
