@@ -12,6 +12,7 @@ import { gzipSync } from "node:zlib";
 const ROOMS: Readonly<Record<string, string>> = {
   action_cells: "svcnb/magics/static",
   chain: "svcnb/emulator/chain/static",
+  charts: "svcnb/charts/static",
   engine: "svcnb/emulator/sandbox/static",
   processor_page: "svcnb/emulator/billing/static",
   primitives: "svcnb/protocol/static",

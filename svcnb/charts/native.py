@@ -1,8 +1,7 @@
-"""Client of the child process that draws charts with vl-convert.
+"""Client of the Deno process that draws charts with Vega-Lite.
 
-vl-convert is native code and aborts its process on some inputs, for example on a control character in a string.
-Therefore, vl-convert runs in a child process, which starts with the first chart and draws all later charts. A crash or
-a timeout affects only one chart, and the next chart gets a new process.
+The process starts with the first chart and draws all later charts. A crash or a timeout affects only one chart, and the
+next chart gets a new process. resvg converts a finished drawing to PNG.
 """
 
 from __future__ import annotations
@@ -11,23 +10,40 @@ import atexit
 import json
 import math
 import os
+import re
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from svcnb.bundles import read_bundle
+from svcnb.charts.theme import FONT
 from svcnb.client.errors import SvcnbError
+from svcnb.errors import ExtraMissing
 from svcnb.protocol.text import xml_text
+from svcnb.tools import deno, deno_environment
 
 TIMEOUT_SECONDS: Final = 120.0
 """Time limit for drawing one chart in seconds, including the start of the process."""
 
-_PROGRAM: Final = Path(__file__).with_name("native_process.py")
+_STATIC: Final = Path(__file__).with_name("static")
+# The process has no permission: it reads no files, writes no files, and has no network and no environment variables.
+_FLAGS: Final = ("--quiet", "--no-prompt", "--no-npm", "--no-remote", "--no-config", "--no-lock")
+_MEMORY_MB: Final = 2048
+"""Limit of the JavaScript heap of the process. A chart that needs more memory ends the process."""
+
 _KEPT: Final = 500
+_PIXELS: Final = 100_000_000
+"""Maximum size of an image. An image of this size needs 400 MB of memory while svcnb makes it."""
+
+_OTHER_GLYPHS: Final = re.compile(
+    "[^\t\n\r -\u052f\u1e00-\u1eff\u2000-\u2064\u20a0-\u20be\u2190-\u2195\u2212\u2264\u2265\ufffd]"
+)
+"""Characters that Arimo does not contain, or that are rare."""
+
+_SIZE: Final = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"')
 
 
 class RenderFailed(SvcnbError):
@@ -36,24 +52,62 @@ class RenderFailed(SvcnbError):
     default_hint = "Check the data and the expressions of this chart. Other charts are not affected."
 
 
-def draw(form: Literal["svg", "png"], spec: Mapping[str, Any], version: str, **options: float) -> bytes:
-    """Draws a chart in the renderer's process, after replacing characters that XML forbids with U+FFFD.
+def draw(spec: Mapping[str, Any]) -> str:
+    """Draws a chart as SVG in the renderer's process, after replacing characters that XML forbids with U+FFFD.
 
     Args:
-        form: ``svg`` or ``png``.
         spec: Vega-Lite specification of the chart.
-        version: Vega-Lite version of the specification, for example ``6.4``.
-        **options: Other arguments of vl-convert: ``scale`` and ``ppi`` of a PNG.
 
     Returns:
-        Content of the file.
+        The drawing.
 
     Raises:
         RenderFailed: The renderer rejected the chart, crashed, or did not respond within `TIMEOUT_SECONDS`.
-        ModuleNotFoundError: vl-convert is not installed (extra ``lab``).
+        ToolMissing: Deno is not installed (extra ``lab``).
     """
-    request = {"form": form, "options": {"vl_version": version, **options}, "spec": printable(spec)}
-    return _renderer.draw(json.dumps(request, allow_nan=False).encode())
+    return _renderer.draw(json.dumps(printable(spec), allow_nan=False).encode()).decode()
+
+
+def rasterize(drawing: str, scale: float) -> bytes:
+    """Converts a drawing to PNG. The text has the font Arimo, unless the drawing names a font of the machine.
+
+    The function searches the fonts of the machine only if Arimo is not sufficient. Therefore, the image of a chart is
+    the same on every machine.
+
+    Args:
+        drawing: Drawing as SVG.
+        scale: Number of image pixels for one pixel of the drawing.
+
+    Raises:
+        RenderFailed: The image would have more than `_PIXELS` pixels.
+        ExtraMissing: resvg-py or its font is not installed (extra ``lab``).
+    """
+    try:
+        import fontpkg_arimo
+        import resvg_py
+    except ModuleNotFoundError as absent:
+        raise ExtraMissing(f"PNG images of charts require the package {absent.name}", "lab") from absent
+
+    size = _SIZE.search(drawing)
+    width, height = (float(each) * scale for each in size.groups()) if size else (0, 0)
+    if width * height > _PIXELS:
+        raise RenderFailed(
+            f"a PNG image of {width:.0f} x {height:.0f} pixels is too large: the maximum is {_PIXELS:,} pixels",
+            hint="Reduce the argument scale or the size of the chart, or save the chart as SVG.",
+        )
+    drawing = drawing.replace(FONT, "Arimo")
+    sufficient = drawing.count("font-family=") == drawing.count('font-family="Arimo"')
+    try:
+        return resvg_py.svg_to_bytes(
+            drawing,
+            zoom=scale,
+            font_files=[str(file) for file in sorted(fontpkg_arimo.ROOT.glob("files/*.ttf"))],
+            font_family="Arimo",
+            sans_serif_family="Arimo",
+            skip_system_fonts=sufficient and not _OTHER_GLYPHS.search(drawing),
+        )
+    except ValueError as refused:
+        raise RenderFailed(f"cannot convert this chart to PNG: {refused}") from refused
 
 
 def process() -> subprocess.Popen[bytes] | None:
@@ -105,11 +159,11 @@ class _Renderer:
 
     def draw(self, request: bytes) -> bytes:
         with self._lock:
-            child = self._started()
+            child, script = self._started()
             timer = _Timer(TIMEOUT_SECONDS, child)
             timer.start()
             try:
-                answer = _exchange(child, request)
+                answer = _exchange(child, script + request)
             except BaseException:  # includes interrupts, because a late response would not match the next request
                 self._end(child)
                 raise
@@ -139,19 +193,17 @@ class _Renderer:
         self.running = None
         self._lock = threading.Lock()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
+        """Returns the process, and the input that the process needs before a chart."""
         if self.running is not None and self.running.poll() is None:
-            return self.running
-        if find_spec("vl_convert") is None:
-            raise ModuleNotFoundError("No module named 'vl_convert'", name="vl_convert")
+            return self.running, b""
         self.close()
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        # -P: the folder of the program is a package, so Python must not add it to the module path.
+        script = json.dumps(read_bundle(_STATIC / "vega.js").decode()).encode()
         self.running = subprocess.Popen(
-            [sys.executable, "-P", str(_PROGRAM), str(TIMEOUT_SECONDS)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+            [deno("lab"), "run", *_FLAGS, f"--v8-flags=--max-old-space-size={_MEMORY_MB}", _STATIC / "renderer.js"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=deno_environment(),
         )  # fmt: skip
-        return self.running
+        return self.running, script + b"\n"
 
     def _end(self, child: subprocess.Popen[bytes]) -> int:
         self.running = None
@@ -168,8 +220,7 @@ def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, byt
     assert child.stdin is not None  # noqa: S101 - `_started` creates this pipe
     assert child.stdout is not None  # noqa: S101 - `_started` creates this pipe
     try:
-        child.stdin.write(b"%d\n" % len(request))
-        child.stdin.write(request)
+        child.stdin.write(request + b"\n")
         child.stdin.flush()
     except OSError:
         return None

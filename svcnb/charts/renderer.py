@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 
 from svcnb.charts.compact import compact
-from svcnb.charts.native import draw
+from svcnb.charts.native import draw, rasterize
 from svcnb.charts.theme import FONT_FACE, THEMES, Theme, ThemeName, config
+from svcnb.charts.widget import offline_widget
 from svcnb.checked import checked
 from svcnb.client.display import DARK, PICTURE
 from svcnb.client.errors import InvalidArgument, InvalidType
@@ -45,8 +46,6 @@ _PAGE_COLOURS: Final = {
 _IDS: Final = re.compile(r'(?<=id=")(\w+)(?=")')
 _SCALE: Final = 2
 """Number of image pixels for one pixel of the chart, for high-resolution screens."""
-
-_PIXELS_PER_INCH: Final = 72
 
 
 @checked
@@ -74,8 +73,7 @@ def png(chart: alt.TopLevelMixin, *, theme: ThemeName = "light", scale: float = 
     """
     if theme == "auto":
         raise InvalidArgument('a PNG image does not support theme="auto"', hint='Pass theme="light" or theme="dark".')
-    themed = _themed(_spec(chart), _theme(theme))
-    return draw("png", themed, _VERSION, scale=scale, ppi=_PIXELS_PER_INCH)
+    return rasterize(draw(_themed(_spec(chart), _theme(theme))), scale)
 
 
 @checked
@@ -117,11 +115,11 @@ def live(chart: Any) -> JupyterChart:
     """
     if not isinstance(chart, alt.TopLevelMixin):
         raise InvalidType(f"invalid argument chart of live: expected an Altair chart, got {type(chart).__name__}")
-    alt.JupyterChart.enable_offline()
+    widget = offline_widget()
     if isinstance(chart, (Layers, Stack, Beside, Rows)):
         # Unlike a drawing, a widget cannot use the page's colours. These greys are readable in both themes.
-        return alt.JupyterChart(chart.copy().properties(config=config(_BOTH)))
-    return alt.JupyterChart(chart)  # type: ignore[arg-type]  # all top-level charts have the accepted type
+        return widget(chart.copy().properties(config=config(_BOTH)))
+    return widget(chart)  # type: ignore[arg-type]  # all top-level charts have the accepted type
 
 
 def render(spec: Mapping[str, Any], **_options: Any) -> dict[str, str]:
@@ -135,17 +133,14 @@ def render(spec: Mapping[str, Any], **_options: Any) -> dict[str, str]:
         alone, and the description.
     """
     said = describe(spec)
-    fine, coarse = (_stored(spec, scale) for scale in (_SCALE, 1))
+    drawn = draw(_themed(spec, THEMES["light"]))
+    fine, coarse = (compact(rasterize(drawn, scale)) for scale in (_SCALE, 1))
     html = (
         f'{DARK}<img alt="{escape(said)}" class="{PICTURE}" width="{_width(coarse)}" '
         f'style="max-width:100%;height:auto" src="data:image/png;base64,{b64encode(fine).decode()}">'
     )
     # Viewers without HTML, such as VS Code in an untrusted folder, show the image in its original size.
     return {"text/plain": said, "text/html": html, "image/png": b64encode(coarse).decode()}
-
-
-def _stored(spec: Mapping[str, Any], scale: int) -> bytes:
-    return compact(draw("png", _themed(spec, THEMES["light"]), _VERSION, scale=scale, ppi=_PIXELS_PER_INCH))
 
 
 def _width(png: bytes) -> int:
@@ -204,7 +199,6 @@ class Rows(Shown, alt.FacetChart):
     """Chart with a small chart in each row."""
 
 
-_VERSION: Final = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 _SUFFIXES: Final = "Use a file name that ends with .svg or .png."
 _BOTH: Final = Theme(text="#808080", muted="#808080", grid="#80808044", background="transparent")
 
@@ -239,7 +233,7 @@ def _under(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
     chosen = _PAGE if theme == "auto" else _theme(theme)
-    drawn = draw("svg", _themed(spec, chosen), _VERSION).decode()
+    drawn = draw(_themed(spec, chosen))
     if theme == "auto":
         for placeholder, colour in _PAGE_COLOURS.items():
             drawn = drawn.replace(f'"{placeholder}"', f'"{colour}"')
@@ -247,7 +241,7 @@ def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
 
 
 def _named(drawn: str, said: str) -> str:
-    """Returns the drawing with unique ids. vl-convert numbers ids per process, so ids on a page could collide."""
+    """Returns the drawing with unique ids. Vega numbers ids per process, so ids on a page could collide."""
     found = list(dict.fromkeys(_IDS.findall(drawn)))
     for number, name in enumerate(found):
         drawn = re.sub(rf'(id="|#){name}(?=["\)])', rf"\1@{number}@", drawn)

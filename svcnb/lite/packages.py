@@ -31,6 +31,7 @@ _HERE: Final = Path(__file__).parent
 LOCK: Final = "pyodide-lock.json"
 """Name of Pyodide's lock file."""
 _LEFT_OUT: Final = (
+    "charts/static/",
     "cli/",
     "emulator/sandbox/static/bootstrap.js",
     "emulator/sandbox/static/engine.js",

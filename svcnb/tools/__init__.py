@@ -104,8 +104,11 @@ def deno_environment() -> dict[str, str]:
     return kept | {"DENO_DIR": str(deno_folder()), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
 
 
-def deno() -> Path:
+def deno(extra: str = "emulator") -> Path:
     """Returns the path of the Deno binary.
+
+    Args:
+        extra: Extra that installs Deno for the caller. The hint of the error names this extra.
 
     Returns:
         ``$SVC_DENO`` if it is set, otherwise the binary of the ``deno`` wheel, otherwise ``deno`` on the PATH.
@@ -133,9 +136,7 @@ def deno() -> Path:
 
     if found := shutil.which("deno"):
         return Path(found)
-    raise ToolMissing(
-        "deno", f"not found next to {sys.executable} or on the PATH", f"Run: {install_command('emulator')}"
-    )
+    raise ToolMissing("deno", f"not found next to {sys.executable} or on the PATH", f"Run: {install_command(extra)}")
 
 
 def anvil() -> Path:

@@ -20,10 +20,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+import resvg_py
 
 from svcnb import InvalidArgument, charts
 from svcnb.charts import theme
-from svcnb.charts.compact import chunks
+from svcnb.charts.compact import _unfiltered, chunks
 from svcnb.charts.renderer import NAME, render
 from svcnb.client import display, explanation_graph
 
@@ -87,8 +88,9 @@ def test_charts_in_one_image_have_the_descriptions_of_both(chart) -> None:
 def test_a_stored_image_is_small_and_looks_the_same(chart) -> None:
     _, png = image(chart)
     drawn = charts.png(chart)
-    assert len(png) < len(drawn) / 5
     before, after = _pixels(drawn), _pixels(png)
+    assert len(png) < 0.6 * len(drawn)
+    assert 8 * len(png) < before[..., 0].size / 3, "a third of a bit per pixel"
     assert before.shape == after.shape
     apart = np.abs(before.astype(int) - after).max(axis=-1)
     assert (apart > 0).mean() < 0.002, "only rare shades at the edges of letters may differ"
@@ -96,19 +98,33 @@ def test_a_stored_image_is_small_and_looks_the_same(chart) -> None:
 
 
 def _pixels(png: bytes) -> np.ndarray:
-    """Returns the red, green and blue values of every pixel, decoded with the PNG filters None and Sub."""
+    """Returns the red, green and blue values of every pixel."""
     parts: dict[bytes, bytes] = {}
     for name, content in chunks(png):
         parts[name] = parts.get(name, b"") + content
     width, height, depth, kind = struct.unpack(">IIBB", parts[b"IHDR"][:10])
     assert depth == 8
-    size = {3: 1, 6: 4}[kind]
-    rows = np.frombuffer(zlib.decompress(parts[b"IDAT"]), np.uint8).reshape(height, 1 + size * width)
-    values = rows[:, 1:].reshape(height, width, size)
-    summed = np.where((rows[:, 0] == 1)[:, None, None], np.cumsum(values, axis=1, dtype=np.uint8), values)
+    rows = np.frombuffer(zlib.decompress(parts[b"IDAT"]), np.uint8).reshape(height, -1)
     if kind == 3:
-        return np.frombuffer(parts[b"PLTE"], np.uint8).reshape(-1, 3)[summed[..., 0]]
-    return summed[..., :3]
+        assert not rows[:, 0].any()
+        return np.frombuffer(parts[b"PLTE"], np.uint8).reshape(-1, 3)[rows[:, 1:]]
+    assert (kind, rows.shape[1]) == (6, 1 + 4 * width)
+    return _unfiltered(rows)[..., :3]
+
+
+@pytest.mark.parametrize(("height", "width"), [(40, 7), (7, 40), (1, 1), (12, 12)])
+def test_all_filters_of_png_are_decoded_as_in_the_standard(height, width) -> None:
+    """Source: Portable Network Graphics (PNG) Specification (Third Edition), section 9."""
+    chance = np.random.default_rng(height)
+    rows = chance.integers(0, 256, (height, 1 + 4 * width), np.uint8)
+    rows[:, 0] = chance.integers(0, 5, height)
+    expected = np.zeros((height + 1, 4 * (width + 1)), int)
+    for y, (kind, *coded) in enumerate(rows.tolist(), 1):
+        for x, each in enumerate(coded, 4):
+            a, b, c = (int(value) for value in (expected[y, x - 4], expected[y - 1, x], expected[y - 1, x - 4]))
+            paeth = min((a, b, c), key=lambda near: abs(a + b - c - near))
+            expected[y, x] = (each + (0, a, b, (a + b) // 2, paeth)[kind]) % 256
+    assert (_unfiltered(rows).reshape(height, -1) == expected[1:, 4:]).all()
 
 
 def test_a_drawing_in_a_page_uses_the_colours_of_the_page(chart) -> None:
@@ -268,9 +284,25 @@ def test_a_chart_can_be_a_live_widget(runs) -> None:
     widget = charts.live(charts.latency(runs))
     assert widget.spec["description"] == repr(charts.latency(runs))
     assert "config" in widget.spec
-    assert "https://" not in widget._esm.partition("\n")[0]
+    assert not re.search(r"^\s*import\b", widget._esm, re.MULTILINE)
 
 
 def test_equal_charts_have_equal_pictures(runs) -> None:
     made = {hashlib.sha256(charts.png(charts.latency(runs), scale=1)).hexdigest() for _ in range(2)}
     assert len(made) == 1
+
+
+def test_images_do_not_depend_on_the_fonts_of_the_machine(chart, monkeypatch) -> None:
+    """A chart with other characters or with a font of its own also uses the fonts of the machine."""
+    skipped: list[bool] = []
+    convert = resvg_py.svg_to_bytes
+
+    def noted(*args: Any, **options: Any) -> bytes:
+        skipped.append(options["skip_system_fonts"])
+        return convert(*args, **options)
+
+    monkeypatch.setattr("resvg_py.svg_to_bytes", noted)
+    charts.png(chart)
+    charts.png(chart.properties(title="価格"))
+    charts.png(chart.configure_title(font="Georgia"))
+    assert skipped == [True, False, False]

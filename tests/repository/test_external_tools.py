@@ -28,7 +28,7 @@ def test_deno_is_the_version_that_the_bundles_are_built_with() -> None:
 
 def test_the_versions_in_the_package_are_those_of_the_project_file(root: Path) -> None:
     project = (root / "pyproject.toml").read_text(encoding="utf-8")
-    assert project.count(f'"deno=={tools.DENO_VERSION}"') == 2
+    assert project.count(f'"deno=={tools.DENO_VERSION}"') == 4
     assert f"solc@{tools.SOLC_VERSION}" in tools.SOLC_LOCK.read_text(encoding="utf-8")
     for lock in tools.SOLC_LOCK.parent.glob("anvil-*.lock"):
         assert f"@{tools.ANVIL_VERSION}" in lock.read_text(encoding="utf-8")

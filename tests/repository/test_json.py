@@ -14,7 +14,6 @@ OWN_TEXT = {
     "protocol/contract.py": "the contract's interface, part of the package",
     "launch.py": "the ready line of the emulator",
     "cli/_serve.py": "what the launching process writes",
-    "charts/native_process.py": "what the parent process writes",
     "emulator/sandbox/frames.py": "measured there, with limits of its own",
     "emulator/sandbox/packages.py": "hashes of packages, written by the emulator",
     "emulator/sandbox/process.py": "lines of the emulator's own spawner",
