@@ -129,7 +129,7 @@ def errors() -> str:
         "## Errors of the service",
         _table(("status", "error", "cause", "retry"), codes),
         "## Error classes of the client",
-        _table(("error", "cause", "next step"), rows),
+        _table(("error", "description", "next step"), rows),
         "## Details of the error classes",
         *told,
     )

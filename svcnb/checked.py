@@ -30,7 +30,7 @@ frame changes the location of their warning."""
 
 
 def checked(function: F) -> F:
-    """Returns a wrapper of a function, which raises this package's errors for wrong arguments.
+    """Returns a wrapper of a function. The wrapper raises this package's errors for wrong arguments.
 
     Args:
         function: Public function or coroutine function with annotations.

@@ -148,7 +148,7 @@ def _entries(port: int | str) -> list[dict[str, object]]:
 
 
 def _read(file: Path) -> tuple[int, dict[str, object]]:
-    """Returns the time of the last write (ns) and the content, which is empty if `save` did not write the file."""
+    """Returns the time of the last write (ns) and the content. The content is empty if `save` wrote no file."""
     try:
         with file.open("rb") as opened:
             about = os.fstat(opened.fileno())

@@ -96,7 +96,7 @@ def lesson(
 
 
 def lesson_settings(name: str) -> dict[str, Any]:
-    """Returns the settings of a lesson's emulator, which produce the same keys, ids and time on every machine.
+    """Returns the settings of a lesson's emulator. They produce the same keys, ids and time on every machine.
 
     Args:
         name: Name of the lesson.
@@ -106,7 +106,7 @@ def lesson_settings(name: str) -> dict[str, Any]:
 
 @checked
 def practice_key(number: int) -> str:
-    """Returns a practice private key (``0x`` and 64 hex digits), which is the same on every machine.
+    """Returns a practice private key (``0x`` and 64 hex digits). The key is the same on every machine.
 
     The key is public, so never use it for anything of value.
 

@@ -275,7 +275,7 @@ class Skipper:
 
 
 class PageSkipper(Skipper):
-    """Version of `Skipper` for a browser page, which does not have some packages and cannot start processes."""
+    """Version of `Skipper` for a browser page. A page does not have some packages, and cannot start processes."""
 
     TITLE: ClassVar = "Skipped on this page"
     REASONS: ClassVar[tuple[type[Exception], ...]] = (ImportError,)

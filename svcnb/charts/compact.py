@@ -23,7 +23,7 @@ _OPAQUE: Final = 255
 
 
 def compact(png: bytes) -> bytes:
-    """Returns an image with a palette of at most 256 colours, which reduces its size by about half.
+    """Returns an image with a palette of at most 256 colours. The palette reduces the size of the image by about half.
 
     Most charts have fewer colours. If a chart has more colours, the function replaces the rarest colours, which are
     shades at the edges of letters, with the nearest frequent colours.

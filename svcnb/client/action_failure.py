@@ -1,4 +1,4 @@
-"""Parser that extracts an error's name, message and position in the source from the message of a failed execution."""
+"""Parser for the message of a failed execution. It extracts the error's name, message and position in the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches of `svc.map`, which run one action with thousands of parameter sets and bounded concurrency.
+"""Batches of `svc.map`. A batch runs one action with thousands of parameter sets and bounded concurrency.
 
 `Work` decides which runs are left, when to slow down and when to stop, and stores the outcomes. The synchronous batch
 executes the runs in threads. The asynchronous batch executes the runs in tasks.

@@ -1,4 +1,4 @@
-"""Thread-safe scheduler of a batch, which tracks runs and outcomes, and decides when to slow down or stop."""
+"""Thread-safe batch scheduler. It tracks runs and outcomes, and decides when to slow down or stop."""
 
 from __future__ import annotations
 

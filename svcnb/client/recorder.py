@@ -262,7 +262,7 @@ def row_of(record: RunRecord) -> dict[str, Any]:
 
 
 def storable(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns a row with strings that SQLite accepts. Lone surrogates, which JSON can contain, become "?"."""
+    """Returns a row with strings that SQLite accepts. JSON can contain lone surrogates. They become "?"."""
     texts = {name: value.encode(errors="replace").decode() for name, value in row.items() if isinstance(value, str)}
     return row | texts
 

@@ -79,7 +79,7 @@ class Service:
 
     @property
     def config(self) -> Config:
-        """Settings for a worker, which do not depend on the worker's environment."""
+        """Settings that do not depend on the worker's environment."""
         return Config(
             base_url=self.base_url,
             api_key=Secret(self.key) if self.key else None,

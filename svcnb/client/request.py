@@ -217,7 +217,7 @@ def _body(answer: Answer, request: Request) -> Any:
 def failure(
     answer: Answer, config: Config, request: Request, call: Call[Any]
 ) -> errors.ServiceError | errors.TransportError:
-    """Returns the error for a response, which has one of two body formats (docs/service/http.md#errors)."""
+    """Returns the error for a response. The response has one of two body formats (docs/service/http.md#errors)."""
     if 300 <= answer.status < 400:  # noqa: PLR2004 - statuses 3xx are redirects
         return errors.NotTheApi(
             f"the response to {_endpoint(request)} (status {answer.status}) is a redirect, which the API never sends",

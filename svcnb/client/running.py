@@ -52,7 +52,7 @@ LONGEST_POLL_S: Final = 2.0
 
 @dataclass(frozen=True)
 class RunRecord:
-    """Record of one execution, successful or not, which listeners of ``on_run`` receive.
+    """Record of one successful or failed execution. Listeners of ``on_run`` receive this record.
 
     Attributes:
         cid: CID of the action.

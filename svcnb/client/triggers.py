@@ -68,7 +68,7 @@ class TriggersSettings(Checked):
 
     @property
     def challenge(self) -> str:
-        """SHA-256 hash of the token in base64url, which identifies the token on the approval page."""
+        """SHA-256 hash of the token in base64url. The hash identifies the token on the approval page."""
         return self._access.challenge
 
     def webhook_url(self, trigger: TriggerRef) -> str:

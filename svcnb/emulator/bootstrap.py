@@ -17,7 +17,7 @@ from svcnb.emulator.settings import Settings
 
 
 class Bootstrap:
-    """First components of a service, which the service later stops. Call `stop` only if no service was created.
+    """First components of a service. The service stops them later. Call `stop` only if no service was created.
 
     Args:
         settings: The emulator's settings.

@@ -1,4 +1,4 @@
-"""Components of one emulator, which the service constructs in order, and starts and stops together.
+"""Components of one emulator. The service constructs them in order, and starts and stops them together.
 
 There is no global state, so several emulators can run in one process. Only this module, `areas` and `main` have access
 to all components. Other modules receive the components that they use.

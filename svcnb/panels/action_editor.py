@@ -82,7 +82,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return _parsed(self._params)
 
     def about(self) -> dict[str, object]:
-        """Returns the CID of the action, which determines its other identifiers, and its size in bytes."""
+        """Returns the CID and the size in bytes of the action. The CID determines the action's other identifiers."""
         return {"cid": self.action.cid, "size": self.action.size}
 
     # --- commands -----------------------------------------------------------------------------------------------

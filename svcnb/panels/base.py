@@ -86,7 +86,7 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. In a browser page, JSON text preserves None, which an object would omit."""
+        """Sends a message to all views. In a browser page, JSON text preserves None. An object would omit None."""
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod

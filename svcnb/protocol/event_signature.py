@@ -314,7 +314,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _exactly(codec: Codec, kinds: Sequence[Type], data: bytes) -> tuple[Any, ...]:
-    """Decodes bytes and checks that the values encode to the same bytes, which rejects most wrong types.
+    """Decodes bytes and checks that the values encode to the same bytes. This check rejects most wrong types.
 
     Raises:
         AbiError: The bytes are not the exact encoding of such values.

@@ -55,7 +55,7 @@ class ReportKind:
 
     @classmethod
     def named(cls, name: str) -> ReportKind:
-        """Returns the report with a name.
+        """Returns the report that has the given name.
 
         Raises:
             UnknownReport: No report has this name.

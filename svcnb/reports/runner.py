@@ -201,7 +201,7 @@ def _paths(environment: Mapping[str, str]) -> list[str]:
 
 
 def find(name: str) -> ReportKind | OwnNotebook:
-    """Returns the report with a name, or the notebook in a file.
+    """Returns the report that has the given name, or the notebook in a file.
 
     Args:
         name: Name of a report in `catalogue`, or path of a file that ends with ``.ipynb``.

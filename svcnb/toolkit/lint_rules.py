@@ -284,12 +284,12 @@ def leaks(context: Context) -> Iterator[Finding]:
 
 
 def decrypted(context: Context) -> Iterator[Finding]:
-    """Finds decrypted text in the logs, which anyone who can run the action can read."""
+    """Finds decrypted text in the logs. Anyone who can run the action can read the logs."""
     yield from Leaks(context, decrypted=True).find_in_logs()
 
 
 def embedded(context: Context) -> Iterator[Finding]:
-    """Finds secrets in the source, which anyone who can run the action can read."""
+    """Finds secrets in the source. Anyone who can run the action can read the source."""
     for node in context.script.walk():
         if node.type not in {"variable_declarator", "pair"}:
             continue
@@ -321,7 +321,7 @@ def _sentence(text: str) -> str:
 
 
 def _is_typeof(node: Node) -> bool:
-    """Returns whether a name occurs only in ``typeof name``, which never fails."""
+    """Returns whether a name occurs only in ``typeof name``. This expression never fails."""
     parent = node.parent
     operator = parent.child_by_field_name("operator") if parent is not None else None
     return operator is not None and operator.type == "typeof"

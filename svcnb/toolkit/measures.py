@@ -26,7 +26,7 @@ _NUMBERS: Final = 4
 
 
 class _Codes(dict[bytes, int]):
-    """Mapping from strings to numbers, which count from 0 in the order of first appearance."""
+    """Mapping from strings to numbers. The numbers count from 0 in the order of first appearance."""
 
     def __missing__(self, text: bytes) -> int:
         self[text] = code = len(self)

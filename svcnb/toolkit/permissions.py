@@ -267,7 +267,7 @@ _AGAIN: Final = "Read the account's permissions again, because the account has c
 
 @checked
 def cost_of(edits: Sequence[Edit]) -> Cost:
-    """Returns the total cost of calls, which is zero for an empty list."""
+    """Returns the total cost of calls. For an empty list, the cost is zero."""
     total = Cost.exactly(0)
     for edit in edits:
         total += edit.cost

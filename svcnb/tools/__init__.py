@@ -85,7 +85,7 @@ def cache_folder() -> Path:
 
 
 def deno_folder() -> Path:
-    """Returns Deno's cache (``DENO_DIR``) for the downloaded tools, which is separate from the user's cache."""
+    """Returns Deno's cache (``DENO_DIR``) for the downloaded tools. This cache is separate from the user's cache."""
     return cache_folder() / "deno"
 
 
@@ -166,7 +166,7 @@ def solc_fetched() -> bool:
 
 
 def safe_artifacts() -> Path:
-    """Returns the folder with compiled contracts of the multi-signature wallet Safe, which the tests deploy.
+    """Returns the folder with compiled contracts of the multi-signature wallet Safe. The tests deploy these contracts.
 
     Raises:
         ToolMissing: The contracts have not been downloaded.

@@ -1,4 +1,4 @@
-"""Downloader of external tools into the user's cache, which checks their hashes.
+"""Downloads external tools into the user's cache, and checks their hashes.
 
 Deno downloads archives from npm, and compares the hash of each archive with a lock file in this folder. Deno downloads
 everything that a lock file lists, so each tool has its own lock file. If `ANVIL_SHA256` contains the hash of the chain

@@ -25,7 +25,7 @@ SERVER_FILE: Final = "server.json"
 
 
 def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
-    """Returns the environment variables of a learner's notebooks from the workshop's server, which adds new learners.
+    """Requests and returns the environment variables of a learner's notebooks. The workshop's server adds new learners.
 
     Args:
         learner: Name of the user at the hub.

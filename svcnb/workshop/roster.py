@@ -1,4 +1,4 @@
-"""Roster of a workshop: one file with names, tokens, progress and saved states, which only the instructor can read."""
+"""Roster of a workshop: one file with names, tokens, progress and saved states. Only the instructor can read it."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Roster:
             return learner
 
     def of_name(self, name: str) -> Learner:
-        """Returns the learner with a name.
+        """Returns the learner who has the given name.
 
         Args:
             name: Identifier, display name or e-mail address.

@@ -1,4 +1,4 @@
-"""Contract ABI encoding with eth-abi, which the ``chain`` extra installs. The import is lazy."""
+"""Contract ABI encoding with eth-abi. The ``chain`` extra installs eth-abi. The import is lazy."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Names:
 
 
 def short(value: int | str) -> str:
-    """Returns the first characters of a hash or an address, which are enough to distinguish objects of one account."""
+    """Returns the first characters of a hash or an address. They are enough to distinguish objects of one account."""
     text = f"0x{value:064x}" if isinstance(value, int) else value.lower()
     return text[:_SHORT] + "…"
 

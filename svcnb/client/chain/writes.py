@@ -70,7 +70,7 @@ class Executes(Protocol):
 
 @dataclass
 class Writer:
-    """Writer to the contract, which simulates, previews, signs and sends each write, and returns its receipt.
+    """Contract writer. It simulates, previews, signs and sends each write, and returns its receipt.
 
     Attributes:
         chain: Access to the chain.

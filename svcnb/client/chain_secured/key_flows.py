@@ -184,7 +184,7 @@ def delete(account: Ownership, key: KeyRef) -> Flow[Receipt]:
 
 
 def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
-    """Returns the record of a key, which the contract stores under one of the two forms of its hash.
+    """Returns the record of a key. The contract stores this record under one of two forms of the key's hash.
 
     Raises:
         NotFound: The account does not contain the key.

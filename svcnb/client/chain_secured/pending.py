@@ -1,4 +1,4 @@
-"""Store of the records of mints, which prevents data loss after an interruption, a node failure, or insufficient gas.
+"""Store of recovery records. It prevents data loss after an interruption, a node failure, or insufficient gas.
 
 A *mint* is the creation of a wallet or a usage key in two steps. First, the service creates the object. Then the owner
 registers the object on chain. Between these steps, only the record contains the data. The store therefore writes the

@@ -1,4 +1,4 @@
-"""Model of an execution's timeline, which the emulator records."""
+"""Model of the timeline that the emulator records for an execution."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class TraceEvent(Model):
 
     @property
     def label(self) -> str:
-        """Short description of the event without times and sizes, which differ between runs."""
+        """Short description of the event. It contains no times and sizes, because these differ between runs."""
         words: list[str] = [self.kind]
         if self.operation and self.operation != self.kind:
             words.append(self.operation.replace("_", " "))

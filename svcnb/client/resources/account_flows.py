@@ -1,4 +1,4 @@
-"""Flows of `svc.accounts`: creation of an account, and a check of whether the key belongs to an account in API mode."""
+"""Flows of `svc.accounts`. They create an account, and check whether the key belongs to an account in API mode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks and previews of schedules and event signatures, which need no request."""
+"""Checks and previews of schedules and event signatures. They need no request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wallets of the account, which the service calls PKPs."""
+"""Wallets of the account. The service calls wallets PKPs."""
 
 from __future__ import annotations
 

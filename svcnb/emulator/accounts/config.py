@@ -1,4 +1,4 @@
-"""Endpoints for the configuration and health of the node, which require no credential."""
+"""Endpoints for the configuration and health of the node. They require no credential."""
 
 from __future__ import annotations
 

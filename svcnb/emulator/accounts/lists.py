@@ -138,7 +138,7 @@ class Lists:
         return everything if size > len(everything) else everything[number * size : (number + 1) * size]
 
     async def _positions(self, call: Call, rows: Sequence[Any]) -> dict[str, int]:
-        """Returns each wallet's position in the order of registration, which the contract does not store."""
+        """Returns each wallet's position in the order of registration. The contract does not store this order."""
         if not rows:
             return {}
         everything = await self._ordered(call.caller.master_hash, "listPkps", page=(0, MAX_U64))

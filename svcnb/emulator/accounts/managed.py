@@ -1,4 +1,4 @@
-"""Factory for the endpoints of managed writes, which share guards, price and errors."""
+"""Factory for the endpoints of managed writes. These endpoints share guards, price and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record of the newest executions, without sources, parameters and responses, which can contain secrets."""
+"""Record of the newest executions. It omits sources, parameters and responses, because these can contain secrets."""
 
 from __future__ import annotations
 

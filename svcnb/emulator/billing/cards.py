@@ -1,4 +1,4 @@
-"""Test cards of the local processor, which rejects real card numbers and never stores or repeats them."""
+"""Test cards of the local processor. The processor rejects real card numbers, and never stores or repeats them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ledger of account credits, which counts each payment and each request once.
+"""Ledger of account credits. It counts each payment and each request once.
 
 A hold reserves credit during a call, so that concurrent calls cannot spend the same cent.
 """
@@ -157,7 +157,7 @@ _Waiting: TypeAlias = tuple[_Order, asyncio.Future[int]]
 
 
 class _Batcher:
-    """Executor of the holds and charges of one ledger, which processes all waiting requests in one transaction.
+    """Executor of one ledger's holds and charges. It processes all waiting requests in one transaction.
 
     `Store.run` shares a commit between callers, but each caller still needs a savepoint, a switch to the database
     thread, and a few statements. Under load, these steps take longer than the write to the disk. A batch performs these

@@ -87,7 +87,7 @@ class ProcessorPages:
         self._processor = processor
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints of the processor, which the OpenAPI description does not contain."""
+        """Returns the endpoints of the processor. The OpenAPI description does not contain these endpoints."""
         intent = f"{ROOT}/v1/payment_intents/{{intent}}"
         return [
             Endpoint("GET", intent, self._retrieve, described=False),

@@ -1,4 +1,4 @@
-"""Check of the payment page's redirect address, which permits only this machine and the host of the page."""
+"""Check of the payment page's redirect address. The check permits only this machine and the host of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Endpoints for credits and payments (docs/service/endpoints.md#payments), which are free of charge."""
+"""Endpoints for credits and payments (docs/service/endpoints.md#payments). Calls are free of charge."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def publish_holds(connection: Connection, held: Mapping[str, int]) -> None:
 
 
 def delete_stopped_holders(connection: Connection) -> None:
-    """Deletes the rows of stopped servers, which no longer count."""
+    """Deletes the rows of stopped servers. These rows no longer count."""
     connection.run(f"DELETE FROM ledger_holds WHERE holder NOT IN ({LIVING})")  # noqa: S608 - the SQL contains no user input
 
 

@@ -64,7 +64,7 @@ class _Pending:
 
 
 class StreamConnection:
-    """Connection over a Unix socket or the pipes of a process, which supports overlapping requests.
+    """Connection with overlapping requests, over a Unix socket or over the pipes of a process.
 
     The connection writes and reads large messages in parts, so that large messages do not block the event loop.
     """

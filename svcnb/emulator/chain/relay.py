@@ -1,4 +1,4 @@
-"""Relay that sends several managed writes in parallel. Payers, which are wallets of the service, sign the writes.
+"""Relay that sends several managed writes in parallel. Wallets of the service, the payers, sign the writes.
 
 A managed write is a transaction that the service sends for an account in API mode.
 

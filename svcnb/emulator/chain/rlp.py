@@ -68,7 +68,8 @@ def _prefix(length: int, kind: int) -> bytes:
 
 def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
     if at >= len(data) or depth > _DEPTH:
-        raise RlpError(f"the data is truncated at byte {at}, or has more than {_DEPTH} levels of nesting")
+        deep = f"the data has more than {_DEPTH} levels of nesting"
+        raise RlpError(deep if depth > _DEPTH else f"the data is truncated at byte {at}")
     first = data[at]
     if first < _TEXT:
         return data[at : at + 1], at + 1

@@ -117,7 +117,7 @@ class ControlPlane:
         self._addresses = addresses
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints of the control plane, which the service's OpenAPI description does not contain."""
+        """Returns the endpoints of the control plane. The OpenAPI description does not contain these endpoints."""
         return [
             self._row("GET", "/state", self.state),
             self._row("POST", "/reset", self.reset, Nothing),

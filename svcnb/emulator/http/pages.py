@@ -58,7 +58,7 @@ _START: Final = """SwaggerUIBundle({
 
 
 def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
-    """Returns the endpoints of the pages, which the OpenAPI description does not contain.
+    """Returns the endpoints of the pages. The OpenAPI description does not contain these endpoints.
 
     Args:
         description: Function that creates the OpenAPI description of this server.
@@ -87,7 +87,7 @@ async def _to_description(_call: Call, _given: None) -> Response:
 
 
 def _relative(path: str) -> str:
-    """Returns a path relative to the root page, which also works behind a proxy's prefix."""
+    """Returns a path relative to the root page. The path also works behind a proxy's prefix."""
     return f".{path}"
 
 

@@ -1,4 +1,4 @@
-"""Clock of the emulator, which is real, shifted or frozen.
+"""Clock of the emulator. The clock is real, shifted or frozen.
 
 Signature ages, key expiry, schedules, the ledger and block timestamps all use this clock, so a lesson can make a
 signature expire without waiting.

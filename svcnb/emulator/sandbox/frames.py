@@ -45,10 +45,10 @@ class Frame(NamedTuple):
         Raises:
             BadFrame: The text is not a JSON object, is nested too deeply, or contains too many values.
         """
-        if more_values_than(self.text, _MAX_VALUES) or deeper_than(self.text, _MAX_DEPTH):
-            raise BadFrame(
-                f"the frame is nested more than {_MAX_DEPTH} levels deep, or has more than {_MAX_VALUES} values"
-            )
+        if more_values_than(self.text, _MAX_VALUES):
+            raise BadFrame(f"the frame has more than {_MAX_VALUES} values")
+        if deeper_than(self.text, _MAX_DEPTH):
+            raise BadFrame(f"the frame has more than {_MAX_DEPTH} levels of nesting")
         try:
             body = json.loads(self.text.decode())
         except ValueError:

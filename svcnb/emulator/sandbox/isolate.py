@@ -1,4 +1,4 @@
-"""Process of an engine, which is warmed up and then receives one job at a time."""
+"""Process of an engine. After its warm-up, the process receives one job at a time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StartFailed(RuntimeError):
 
 
 class Isolate(asyncio.Protocol):
-    """Connection of the service to one isolate, which is a process that runs actions.
+    """Connection of the service to one isolate. An isolate is a process that runs actions.
 
     Args:
         host: Host that starts and stops the isolate's process.

@@ -293,7 +293,7 @@ class Session:
         else:
             call_id = int(body["id"])
             if call_id < 1 or call_id in self._calls:
-                raise BadFrame(f"the call id {call_id} is invalid, or is already in use")
+                raise BadFrame(f"the call id {call_id} is {'less than 1' if call_id < 1 else 'already in use'}")
             work = self._answer(str(kind), call_id, body, frame.blob)
             self._do(call_id, work, len(frame.text) + len(frame.blob))
 

@@ -51,7 +51,7 @@ class User:
 
 
 def challenge_of(token: str) -> str:
-    """Returns the challenge of a token, which is its SHA-256 hash in base64url without padding."""
+    """Returns the challenge of a token. The challenge is the token's SHA-256 hash in base64url without padding."""
     return base64.urlsafe_b64encode(hashlib.sha256(token.encode()).digest()).rstrip(b"=").decode()
 
 

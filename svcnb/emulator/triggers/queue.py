@@ -337,7 +337,7 @@ def _is_away(error: Exception) -> bool:
 
 
 def _log(what: str, error: Exception) -> None:
-    """Logs an unexpected error. Omits the traceback of a database error, which can contain data of the row."""
+    """Logs an unexpected error. Omits the traceback of a database error, because it can contain data of the row."""
     if isinstance(error, DatabaseError):
         _LOG.error("%s: %s: %s", what, type(error.__cause__).__name__, error)
     else:
@@ -353,7 +353,7 @@ def _params_of(trigger: TriggerRecord, run: RunRecord) -> dict[str, Any]:
 
 
 def params(defaults: Any, given: Any) -> dict[str, Any]:
-    """Returns the action's input, which is the run's input merged into the default params at the top level.
+    """Merges the run's input into the default params at the top level, and returns the action's input.
 
     An input that is not a JSON object becomes the field ``event`` of the action's input.
 

@@ -41,7 +41,7 @@ class AddActionRequest(CompleteRequest):
 
 
 class DeleteActionRequest(Request):
-    """Body of ``delete_action``, which removes the action from the account and from every group."""
+    """Body of ``delete_action``. The endpoint removes the action from the account and from every group."""
 
     hashed_cid: OneHashedCid
 

@@ -1,4 +1,4 @@
-"""Models for the public information about a service, which a caller can read without a credential."""
+"""Models for the public information about a service. A caller can read this information without a credential."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class AddGroupResponse(Response):
 
 
 class UpdateGroupRequest(Request):
-    """Body of ``update_group``, which replaces the name, the description and both lists."""
+    """Body of ``update_group``. The endpoint replaces the name, the description and both lists."""
 
     group_id: ExistingGroupId
     name: str = Field(description="New name.")

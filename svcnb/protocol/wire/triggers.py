@@ -78,7 +78,7 @@ class PatchTrigger(Request):
 
 
 class Trigger(Response):
-    """Trigger in a response, which never contains the usage key. Times are in RFC 3339 format."""
+    """Trigger in a response. The response never contains the usage key. Times are in RFC 3339 format."""
 
     id: str
     user_id: str = ""

@@ -54,7 +54,7 @@ _KEY_OR_HASH = "The key, or its api_key_hash from list_api_keys."
 
 
 class UpdateUsageApiKeyRequest(UsageKeyPermissions):
-    """Body of ``update_usage_api_key``, which replaces every permission."""
+    """Body of ``update_usage_api_key``. The endpoint replaces every permission."""
 
     usage_api_key: str = Field(description=_KEY_OR_HASH, repr=False)
 

@@ -20,7 +20,7 @@ Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], 
 
 
 class SecretsFile(Checked):
-    """JSON file with key names and secrets, which only its owner can read.
+    """JSON file with key names and secrets. Only the owner of the file can read it.
 
     Args:
         path: Path of the file. The first stored secret creates a missing file.

@@ -1,4 +1,4 @@
-"""State file of a plan, which maps names to wallets, groups, keys and triggers.
+"""State file of a plan. It maps names to wallets, groups, keys and triggers.
 
 The file also records the object whose creation can be incomplete.
 

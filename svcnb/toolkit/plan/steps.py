@@ -24,7 +24,7 @@ Kind = Literal["action", "wallet", "group", "key", "trigger"]
 
 @dataclass(frozen=True)
 class Step:
-    """Step of a plan, which makes one change to the account.
+    """Step of a plan. Each step makes one change to the account.
 
     Attributes:
         sign: ``+`` for a creation, ``~`` for a change, ``-`` for a deletion.

@@ -18,7 +18,7 @@ def canonical(receipt: dict[str, Any]) -> str:
 
 
 def head_of(receipt: dict[str, Any]) -> str:
-    """Returns the hash of a receipt, which the next receipt contains."""
+    """Returns the hash of a receipt. The next receipt contains this hash."""
     return "0x" + keccak(text=canonical(receipt)).hex()
 
 
