@@ -34,5 +34,18 @@ def read_bundle(path: Path) -> bytes:
         return path.read_bytes()
 
 
+def read_stored(path: Path) -> bytes:
+    """Returns the content of a bundle as the package stores it: compressed with gzip if the bundle is large.
+
+    Args:
+        path: Path of the bundle without ``.gz``.
+
+    Raises:
+        FileNotFoundError: The bundle does not exist.
+    """
+    compressed = _compressed(path)
+    return (compressed if compressed.is_file() else path).read_bytes()
+
+
 def _compressed(path: Path) -> Path:
     return path.with_name(f"{path.name}.gz")

@@ -42,7 +42,7 @@ class ApplicationResponse(NamedTuple):
 
 
 class EmulatorNotFound(ConnectionError):
-    """Error for an address that no emulator in this page has."""
+    """Error for an address that does not belong to an emulator in this page."""
 
 
 def new_address() -> str:

@@ -82,7 +82,7 @@ CONFIRMED: Final = "live"
 
 
 class NotAnEmulator(EmulatorError):
-    """Error for a call that needs an emulator, in a lesson on a live service, which has no control plane."""
+    """Error for a call that needs an emulator, in a lesson on a live service. A live service has no control plane."""
 
 
 class LiveService:

@@ -1,4 +1,7 @@
-"""Converter to compact PNG images with a palette. The renderer's images have four bytes per pixel."""
+"""Converts the renderer's PNG images to smaller PNG images.
+
+The renderer uses four bytes per pixel. The smaller images use a palette.
+"""
 
 from __future__ import annotations
 

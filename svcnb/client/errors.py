@@ -45,7 +45,7 @@ from svcnb.exit_codes import ExitCode
 
 
 class Explicable(SvcnbError):
-    """Rejection that the client can explain.
+    """Error for a rejected call whose cause the client can explain.
 
     Attributes:
         explainer: Function that finds the missing permission with a query to the service. None if the error comes from
@@ -77,13 +77,13 @@ class Explicable(SvcnbError):
 
 
 class ConfigError(SvcnbError):
-    """A setting is missing or invalid."""
+    """Error for a setting that is missing or invalid."""
 
     exit_code = ExitCode.USAGE
 
 
 class NotConfirmed(SvcnbError):
-    """The caller requested an irreversible or paid operation without ``confirm=True``.
+    """Error for an irreversible or paid operation that the caller requested without ``confirm=True``.
 
     The client did not execute the operation.
 
@@ -104,7 +104,7 @@ class NotConfirmed(SvcnbError):
 
 
 class TransportError(SvcnbError):
-    """No usable response arrived, for example because the connection failed or was interrupted."""
+    """Error raised when no usable response arrives, for example because the connection fails."""
 
     default_hint = "Check the address of the service (base_url), and check that the service is running."
     exit_code = ExitCode.UNREACHABLE
@@ -117,23 +117,23 @@ class TransportError(SvcnbError):
 
 
 class TimedOut(TransportError):
-    """The service did not respond in time."""
+    """Error raised when the service does not respond in time."""
 
     default_hint = "Try again, or allow more time: svc.with_options(timeout=seconds)."
 
 
 class NotTheApi(TransportError):
-    """A server responded, but not this service's API, because the host or the path in ``base_url`` is wrong."""
+    """Error for a response from a different API. The host or the path in ``base_url`` is wrong."""
 
     default_hint = "Set base_url to the part of the address before /core/v1."
 
 
 class SigningError(SvcnbError):
-    """A signer could not sign, or refused to sign."""
+    """Error raised when a signer cannot sign, or refuses to sign."""
 
 
 class ChainError(SvcnbError):
-    """The contract rejected a call, or the chain could not be reached.
+    """Error raised when the contract rejects a call, or when the client cannot reach the chain.
 
     Attributes:
         name: Name of the contract's error, for example ``AccountAlreadyExists``. Empty if the cause is not the
@@ -150,13 +150,13 @@ class ChainError(SvcnbError):
 
 
 class PaymentFailed(SvcnbError):
-    """The processor did not collect a payment, so the service added no credit."""
+    """Error for a payment that the payment processor did not collect. The service added no credit."""
 
     default_hint = "Start a new payment: svc.billing.top_up(cents)."
 
 
 class ActionError(Explicable):
-    """The action failed: it threw an error, has a syntax error, or exceeded a limit. The service charged nothing.
+    """Error for an action that threw an error, has a syntax error, or exceeded a limit. The service charged nothing.
 
     Attributes:
         stage: ``compile`` for a syntax error, ``limit`` for an exceeded limit or insufficient credit, ``run`` for an
@@ -209,7 +209,7 @@ class ActionError(Explicable):
 
 
 class TraceUnavailable(SvcnbError):
-    """No timeline of this execution is available."""
+    """Error for an execution without an available timeline."""
 
     default_hint = (
         "Use an emulator, which stores the timelines of the newest 10,000 executions. The live service does not "
@@ -218,7 +218,7 @@ class TraceUnavailable(SvcnbError):
 
 
 class ServiceError(SvcnbError):
-    """The service responded with an error status.
+    """Error raised when the service responds with an error status.
 
     Attributes:
         status: HTTP status.
@@ -268,27 +268,27 @@ class ServiceError(SvcnbError):
 
 
 class BadRequest(ServiceError):
-    """The request is malformed, or a value has the wrong format (400)."""
+    """Error for a malformed request, or for a value that has the wrong format (400)."""
 
     default_hint = "Correct the value that the message describes. Nothing was charged."
 
 
 class Unauthorized(ServiceError, Explicable):
-    """The request has no key, or the key does not belong to an account (401)."""
+    """Error for a request without a key, or with a key that does not belong to an account (401)."""
 
     default_hint = "Check the key: svc.with_key(key), or SVC_API_KEY. A deleted usage key is no longer valid."
     hint_before_fix = True
 
 
 class OutOfCredit(ServiceError):
-    """The account does not have enough credit for the call (402)."""
+    """Error raised when the account does not have enough credit for the call (402)."""
 
     default_hint = "Add credit: svc.billing.top_up(500). Check the balance: svc.billing.balance()."
     hint_before_fix = True
 
 
 class Forbidden(ServiceError, Explicable):
-    """The key is valid, but has no permission for the call (403)."""
+    """Error for a valid key that has no permission for the call (403)."""
 
     default_hint = (
         "Call error.explain() to see the cause and the code that grants the permission. A usage key can lack the "
@@ -298,13 +298,13 @@ class Forbidden(ServiceError, Explicable):
 
 
 class NotFound(ServiceError):
-    """The endpoint or the resource does not exist (404)."""
+    """Error for an endpoint or a resource that does not exist (404)."""
 
     default_hint = "Check the id. To see the existing objects, call a list method, for example svc.groups.list()."
 
 
 class Conflict(ServiceError):
-    """The request conflicts with existing data (409)."""
+    """Error for a request that conflicts with existing data (409)."""
 
     default_hint = (
         "Read the object again, for example with a list method. Then repeat the call if it is still necessary."
@@ -312,41 +312,41 @@ class Conflict(ServiceError):
 
 
 class PayloadTooLarge(ServiceError):
-    """The request's body is larger than the service permits (413)."""
+    """Error for a request body that is larger than the service permits (413)."""
 
     default_hint = "Make the source or the parameters smaller. The action can fetch large data with an HTTP request."
 
 
 class UnprocessableEntity(ServiceError):
-    """The body is valid JSON, but does not match the endpoint's schema (422)."""
+    """Error for a body that is valid JSON, but does not match the endpoint's schema (422)."""
 
     default_hint = "Correct the field that the message describes. Nothing was charged."
 
 
 class RateLimited(ServiceError):
-    """The node is overloaded, or the caller has reached a limit (429)."""
+    """Error raised when the node is overloaded, or when the caller has reached a limit (429)."""
 
     default_hint = "Try again in a few seconds, with fewer calls at the same time. Nothing was charged."
 
 
 class InternalError(ServiceError):
-    """The service failed (500)."""
+    """Error raised when the service fails (500)."""
 
 
 class Unavailable(ServiceError):
-    """Billing, the chain or the action runtime is temporarily unavailable (503)."""
+    """Error raised when billing, the chain or the action runtime is temporarily unavailable (503)."""
 
     default_hint = "Try again in a few seconds. Nothing was charged."
 
 
 class WorkerLost(SvcnbError):
-    """An executor lost the worker of a run, so it is unknown whether the service executed the action."""
+    """Error for a run whose worker was lost. It is unknown whether the service executed the action."""
 
     default_hint = "Call batch.resume() to repeat the run. The first run may have completed and been charged."
 
 
 class ExecutorLost(WorkerLost):
-    """The executor does not accept any more runs."""
+    """Error raised when an executor does not accept any more runs."""
 
 
 EXECUTION_HINT: Final = (

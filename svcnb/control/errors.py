@@ -7,18 +7,18 @@ from svcnb.exit_codes import ExitCode
 
 
 class EmulatorError(SvcnbError):
-    """The emulator failed, or the connection to the emulator failed."""
+    """Error raised when the emulator fails, or when the connection to the emulator fails."""
 
 
 class EmulatorUnreachable(EmulatorError):
-    """No server responds at the emulator's address."""
+    """Error raised when no server responds at the emulator's address."""
 
     default_hint = "Start an emulator with `svcnb emulator`, or with svcnb.Emulator()."
     exit_code = ExitCode.UNREACHABLE
 
 
 class ControlRefused(EmulatorError):
-    """The control plane responded with an error.
+    """Error response of the control plane.
 
     Args:
         status: HTTP status.

@@ -11,7 +11,7 @@ from svcnb.protocol.error_codes import code_of
 
 
 class StateUnusable(Exception):
-    """Error for a state that is damaged, is not an emulator's state, or has a version that this svcnb cannot read.
+    """Error for a state that is damaged, does not belong to an emulator, or has a version that this svcnb cannot read.
 
     The state is unchanged.
     """
@@ -66,7 +66,7 @@ class ServiceError(Exception):
 
 
 class StructuredError(ServiceError):
-    """Error of authentication, billing, routing or parsing.
+    """Error raised during authentication, billing, routing or parsing.
 
     The body is an object with error, message, fix and docs_url.
 
@@ -92,7 +92,7 @@ class StructuredError(ServiceError):
 
 
 class EndpointFailure(ServiceError):
-    """Error of a handler, such as a contract revert or an execution error. The body is a JSON string."""
+    """Error raised by a handler, such as a contract revert or an execution error. The body is a JSON string."""
 
 
 class Unavailable(StructuredError):
@@ -114,7 +114,7 @@ class Unavailable(StructuredError):
 
 
 class ChainUnavailable(Unavailable):
-    """Error for a chain that does not respond, or for an injected fault of the chain. No change was written.
+    """Error for a chain that does not respond, or that has an injected fault. The chain stored no change.
 
     Args:
         detail: The cause, without secrets.

@@ -246,7 +246,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
-        """Deletes the record of an incomplete creation.
+        """Deletes the record of a wallet or usage key whose creation is incomplete.
 
         Without ``confirm``, the method raises an error that describes the loss.
         """

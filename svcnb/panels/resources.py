@@ -134,7 +134,7 @@ class ResourcePanel(Panel):
 
 @contextmanager
 def _announced(session: Session) -> Iterator[None]:
-    """Announces a failed creation on the chain, because the account panel lists unfinished creations."""
+    """Announces an interrupted creation of a wallet or key, because the account panel lists incomplete objects."""
     try:
         yield
     except SvcnbError:

@@ -27,7 +27,7 @@ _LAST_HOUR: Final = 23
 
 
 class InvalidCron(MalformedValue):
-    """Error for a string that is not a schedule, or for a schedule that never starts a run or is too frequent."""
+    """Error for a string that is not a schedule, or for a schedule that is too frequent or never starts a run."""
 
 
 class Cron:

@@ -29,7 +29,7 @@ _WALLY_HEADER: Final = 31  # 27, plus 4 for a compressed public key
 
 
 class SlowSignatures(UserWarning):
-    """Warning that the module computes signatures without libsecp256k1, which is correct but slow."""
+    """Warning that the module computes signatures without libsecp256k1. This is correct, but slow."""
 
 
 class Library(NamedTuple):

@@ -167,8 +167,8 @@ class Event:
         marked = {place for place, argument in enumerate(self.arguments) if argument.indexed}
         if marked and marked != set(positions):
             raise InvalidSignature(
-                f'the positions {sorted(positions)} in "indexed" contradict the marks of the signature, '
-                f"which are at the positions {sorted(marked)}",
+                f'conflicting indexed arguments: the field "indexed" contains the positions {sorted(positions)}, '
+                f"but the signature marks the positions {sorted(marked)} as indexed",
                 hint='Mark the indexed arguments either in the signature or with the field "indexed", not with both.',
             )
         arguments = tuple(

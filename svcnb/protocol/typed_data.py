@@ -82,7 +82,7 @@ def envelope(
 
 
 def flow_of(name: Flow | str) -> Flow:
-    """Returns the flow with a name, which is the ``primaryType`` of its envelope.
+    """Returns the flow that has the given name. The name of a flow is the ``primaryType`` of its envelope.
 
     Raises:
         MalformedValue: No flow has this name.

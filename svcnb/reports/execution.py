@@ -33,7 +33,7 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 
 class KernelDidNotStart(SvcnbError, RuntimeError):
-    """Error for a kernel that ended or did not respond within `START_TIMEOUT_S` before its first cell."""
+    """Error for a kernel that ended before its first cell, or did not respond within `START_TIMEOUT_S`."""
 
 
 class Executed(NamedTuple):

@@ -148,8 +148,8 @@ class Spend(Parameters):
     max_unexplained_cents: int | None = Field(
         None,
         ge=0,
-        description="Maximum difference between the balance that follows from the records and the service's balance, "
-        "in cents. A larger difference is a problem.",
+        description="Maximum difference, in cents, between the balance computed from the records and the balance of "
+        "the service. A larger difference is a problem.",
     )
     shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed actions and keys.")
 

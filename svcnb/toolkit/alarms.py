@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["failures", "latency", "spend", "silence"]
 _P95: Final = 95
 _REGULAR: Final = 3
-"""Minimum number of runs of an action before a lack of runs raises an alarm."""
+"""Minimum number of past runs of an action. With fewer past runs, the absence of new runs does not raise an alarm."""
 
 
 class Alarm(Model):

@@ -50,7 +50,7 @@ _PASSED_ON = (
 
 
 class ToolMissing(SvcnbError, RuntimeError):
-    """Error for an external tool, for example the chain node, that is not installed.
+    """Error for an external tool that is not installed, for example the chain node.
 
     Args:
         tool: Name of the tool, for example ``anvil``.

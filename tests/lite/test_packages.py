@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gzip
 import hashlib
 import json
@@ -15,7 +14,7 @@ import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import cache_from_source, find_spec
+from importlib.util import cache_from_source
 from io import BytesIO
 from pathlib import Path
 from threading import Thread
@@ -25,6 +24,7 @@ import pytest
 
 import svcnb
 import svcnb.lite.page
+from svcnb import tools
 from svcnb.lite import packages
 from svcnb.lite.packages import WHEELS, locked, wanted_of, write_own_wheel
 from svcnb.lite.page import POLICY, SiteNotBuilt, complete
@@ -193,9 +193,10 @@ export async function loadPyodide() {
     _module: { LDSO: { loadedLibsByName: Object.fromEntries(libraries.map((each) => [each, {}])) } },
     FS: { readFile: (path) => new TextEncoder().encode(`content of ${path}`) },
     loadedPackages: {},
-    makeMemorySnapshot: () => new Uint8Array(4),
+    makeMemorySnapshot: () => new Uint8Array(new Uint32Array([0, 16, 0, 0, 1]).buffer),
     runPython() {},
-    toPy: (object) => object,
+    runPythonAsync: () => Promise.resolve(),
+    toPy: () => ({ destroy() {} }),
   };
 }
 """
@@ -218,13 +219,57 @@ def test_libraries_with_the_same_file_name_become_two_files_of_the_page(tmp_path
         assert (tmp_path / file).read_text("utf-8") == f"content of {path}"
 
 
-def test_the_start_of_the_page_imports_modules_that_exist():
-    page = Path(svcnb.lite.page.__file__).with_name("snapshot.mjs").read_text("utf-8")
-    program = ast.parse(page.split("const IMPORTS = `")[1].split("`;")[0])
-    names = [alias.name for node in ast.walk(program) if isinstance(node, ast.Import) for alias in node.names]
-    own = [name for name in names if name.startswith("svcnb.")]
-    assert len(own) > 10
-    assert [name for name in own if find_spec(name) is None] == []
+_RESTORE = """
+import { makeSnapshot, startPython } from "SNAPSHOT";
+const whole = new Uint8Array(16 + 5 * 65536);
+new Uint32Array(whole.buffer)[1] = 16;
+const memory = whole.subarray(16);
+memory.fill(7, 100, 9000); // pages of four kilobytes: three of them are not zero
+memory.fill(8, 2 * 65536, 2 * 65536 + 1);
+memory.fill(9, memory.length - 1);
+const python = { loadedPackages: {}, makeMemorySnapshot: () => whole };
+const snapshot = new Uint8Array(await new Blob(makeSnapshot(python)).arrayBuffer());
+let module;
+const runtime = {
+  async loadPyodide(options) {
+    module = await options.createPyodideModule({ preRun: [] });
+    return { header: options._loadSnapshot, _api: { config: {} } };
+  },
+};
+const archive = new TextEncoder().encode('{"files": {}, "libraries": {}}\\n');
+const { header } = await startPython(runtime, { archive, folder: FOLDER, snapshot });
+const same = module.HEAP8.slice(0, memory.length).every((byte, at) => byte === memory[at]);
+console.log(JSON.stringify({ same, header: header.length, size: module.HEAP8.length, packed: snapshot.length }));
+"""
+_MODULE = """
+// The memory of a new process is smaller than the memory in the snapshot, and has other content.
+export default function create() {
+  return {
+    HEAP8: new Int8Array(3 * 65536).fill(5),
+    growMemory(size) {
+      const old = this.HEAP8;
+      this.HEAP8 = new Int8Array(size);
+      this.HEAP8.set(old);
+    },
+  };
+}
+"""
+
+
+@pytest.mark.engine
+def test_a_page_restores_the_memory_of_the_snapshot_without_its_zeros(tmp_path):
+    (tmp_path / "pyodide.asm.mjs").write_text(_MODULE, "utf-8")
+    page = Path(svcnb.lite.page.__file__).with_name("snapshot.mjs")
+    script = _RESTORE.replace("SNAPSHOT", page.as_uri()).replace("FOLDER", json.dumps(f"{tmp_path.as_uri()}/"))
+    (tmp_path / "restore.mjs").write_text(script, "utf-8")
+    command = [str(tools.deno()), "run", "--no-config", "--quiet", f"--allow-read={tmp_path},{page.parent}"]
+    done = subprocess.run(
+        [*command, str(tmp_path / "restore.mjs")], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found.pop("packed") < 6 * 4096
+    assert found == {"same": True, "header": 16, "size": 5 * 65536}
 
 
 def test_a_package_is_listed_with_its_dependencies():

@@ -19,7 +19,7 @@ _FAILED: Final = f"Try again in a few seconds, or {_OTHER}"
 
 
 class RpcError(ChainError):
-    """The chain node responded with an error.
+    """Error response of the chain node.
 
     Attributes:
         code: Error code of the node. 3 means that the call reverted.

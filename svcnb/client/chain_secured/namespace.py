@@ -47,7 +47,7 @@ class Namespace(Checked):
         base_url = self._chain.config.base_url
         return Listing(
             [item for item in self._records.all() if item.base_url == base_url],
-            of="interrupted creations",
+            of="interrupted creations of wallets and keys",
             kind=PendingMint,
         )
 

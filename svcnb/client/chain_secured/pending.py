@@ -28,7 +28,7 @@ from svcnb.migrations import DocumentSchema, UnreadableVersion, copy_path
 from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 from svcnb.protocol.nesting import parse
 
-SCHEMA: Final = DocumentSchema("record of an interrupted creation", 1, {0: lambda document: document})
+SCHEMA: Final = DocumentSchema("recovery record of a new wallet or key", 1, {0: lambda document: document})
 """Records of version 0 do not contain their version."""
 
 Kind = Literal["wallet", "usage key"]
@@ -126,7 +126,7 @@ class PendingFolder:
         self.key_file: Path = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")
 
     def begin(self, **fields: Any) -> PendingMint:
-        """Writes and returns the first record of the creation of a wallet or usage key.
+        """Writes and returns the first recovery record of a new wallet or usage key.
 
         Raises:
             ConfigError: The record cannot be written. The client did not send a request to the service.
@@ -150,10 +150,11 @@ class PendingFolder:
             replace_file(self._path(record.id), sealed)
         except OSError as error:
             raise ConfigError(
-                f"the record of the creation cannot be stored in {self.folder}: {error.strerror or error}",
+                f"cannot store the recovery record of the new wallet or key in {self.folder}: "
+                f"{error.strerror or error}",
                 hint=(
                     f"Make the folder writable, or set {_FOLDER} to the path of another folder. Without a record, a "
-                    "crash between creation and registration loses the key."
+                    "crash before the registration on chain loses the wallet or key."
                 ),
             ) from error
 
@@ -179,8 +180,8 @@ class PendingFolder:
         record = self._read(self._path(identity))
         if record is None:
             raise InvalidArgument(
-                f"there is no interrupted creation with the id {identity!r}",
-                hint="To list the interrupted creations, call svc.chain_secured.pending().",
+                f"there is no interrupted creation of a wallet or key with the id {identity!r}",
+                hint="To list the wallets and keys that are not complete, call svc.chain_secured.pending().",
             )
         return record
 
@@ -194,8 +195,8 @@ class PendingFolder:
     def _path(self, identity: str) -> Path:
         if not identity.isalnum():
             raise InvalidArgument(
-                f"invalid id {identity!r} of an interrupted creation: expected letters and digits",
-                hint="To list the interrupted creations, call svc.chain_secured.pending().",
+                f"invalid id {identity!r} of a recovery record: expected letters and digits",
+                hint="To list the wallets and keys that are not complete, call svc.chain_secured.pending().",
             )
         return self.folder / f"{identity}.pending"
 
@@ -216,7 +217,7 @@ class PendingFolder:
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:
             raise ConfigError(
-                str(error), hint="Finish the creation with the version of svcnb that the message describes."
+                str(error), hint="To finish the creation of the wallet or key, use the version of svcnb in the message."
             ) from None
         except (OSError, ValueError) as error:
             raise self._unreadable(path, error) from None
@@ -241,8 +242,8 @@ class PendingFolder:
         if len(key) != _KEY_BYTES:
             raise ConfigError(
                 f"the key file {self.key_file} has {len(key)} bytes: expected {_KEY_BYTES}",
-                hint="Restore the file from a copy. If you do not need the records of interrupted creations, move the "
-                "file to another folder.",
+                hint="Restore the file from a copy. If you do not need the recovery records of new wallets and keys, "
+                "move the file to another folder.",
             )
         return key
 
@@ -271,4 +272,4 @@ def _open(key: bytes, content: bytes) -> bytes:
 
 
 def _no_cipher() -> ExtraMissing:
-    return ExtraMissing("encrypting the records of interrupted creations requires pycryptodome", "chain")
+    return ExtraMissing("encrypting the recovery records of new wallets and keys requires pycryptodome", "chain")

@@ -317,7 +317,7 @@ class GrantDelay:
         self._late: dict[int, float] = {}
 
     def note(self, event: str, block: int) -> None:
-        """Delays the grants of a block, if the event is in `GRANTS`. Other events have no effect.
+        """If the event is in `GRANTS`, delays the effect of the permissions that the block grants.
 
         Args:
             event: Name of the event.

@@ -36,7 +36,7 @@ class ChainUnusable(Exception):
 
 
 class Unsupported(StructuredError):
-    """Error for an operation that requires the built-in chain, in an emulator with an external chain.
+    """Error for an operation that an emulator with an external chain does not support.
 
     Args:
         detail: The unsupported operation and the reason.

@@ -153,7 +153,7 @@ def _legacy(body: list[Any], v: int) -> tuple[int | None, int, bytes]:
 def _sender(digest: bytes, r: int, s: int, parity: int) -> str:
     if s > ORDER // 2:
         raise TransactionInvalid(
-            "signature s is in the upper half of the curve's order: send the lower form of the signature (EIP-2)"
+            "signature s is in the upper half of the curve's order: sign the transaction with a low s value (EIP-2)"
         )
     if parity > 1:
         raise TransactionInvalid(f"signature parity is {parity}: expected 0 or 1. Sign the transaction again.")

@@ -249,7 +249,10 @@ class ControlPlane:
         return describe(await self._processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))
 
     async def approve_agent(self, _call: Call, body: AgentApproval) -> dict[str, object]:
-        """Approves the token with the given challenge for the triggers of a user, as the approval page does."""
+        """Approves the token that has the given challenge. The token can then manage the user's triggers.
+
+        The approval page has the same effect.
+        """
         try:
             triggers = await self._triggers()
             user = await triggers.identity.approve(body.challenge, body.label or "", body.email)

@@ -36,7 +36,7 @@ class CallerDisconnected(Exception):
 
 
 class JsonLimitExceeded(ValueError):
-    """Error for JSON that is valid, but exceeds a limit of the service.
+    """Error for valid JSON that exceeds a limit of the service.
 
     Attributes:
         fix: Complete sentence that states how the caller can fix the problem.

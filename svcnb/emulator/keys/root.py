@@ -32,7 +32,7 @@ _META = "root_fingerprint"
 
 
 class RootSecretUnusable(StateUnusable):
-    """Error for a root secret that is unreadable, is readable by other users, or belongs to a different state."""
+    """Error for a root secret that cannot be read, that other users can read, or that belongs to a different state."""
 
 
 class _Record(NamedTuple):

@@ -203,7 +203,7 @@ class Isolate(asyncio.Protocol):
         """Lowers the priority of the process permanently.
 
         Args:
-            aside: Whether the process must also leave the reserved cores.
+            aside: Whether to also move the process off the reserved CPU cores.
         """
         if self._process is not None:
             self._host.lower(self._process, aside=aside)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from svcnb.bundles import read_bundle
+from svcnb.bundles import read_bundle, read_stored
 from svcnb.emulator.sandbox.isolate import READY, ProcessorUse, StartFailed
 from svcnb.emulator.sandbox.process import Exit
 from svcnb.protocol.in_page import object_url, revoke
@@ -40,10 +40,11 @@ class PageIsolate:
         from js import Object, Worker
         from pyodide.ffi import create_proxy, to_js
 
+        # The browser decompresses the files faster than Python.
         files = {
-            "image": read_bundle(STATIC / "fast.image"),
-            "quickjs": read_bundle(STATIC / "quickjs.wasm"),
-            "secp256k1": read_bundle(STATIC / "secp256k1.wasm"),
+            "image": read_stored(STATIC / "fast.image"),
+            "quickjs": read_stored(STATIC / "quickjs.wasm"),
+            "secp256k1": read_stored(STATIC / "secp256k1.wasm"),
         }
         url = object_url(read_bundle(BUNDLE))
         try:

@@ -181,7 +181,7 @@ class ProcessHost:
 
         Args:
             process: Process whose priority to lower.
-            aside: Whether the process must also leave the reserved cores.
+            aside: Whether to also move the process off the reserved CPU cores.
         """
         self._order("lower", process, aside=aside)
 

@@ -25,7 +25,7 @@ class EngineUnavailable(RuntimeError):
 
 
 class OperationRefused(Exception):
-    """Error of a host operation. The action receives a JavaScript error, which it can catch.
+    """Error raised by a host operation. The action receives a JavaScript error, which it can catch.
 
     Args:
         message: Message of the JavaScript error. The message must not contain a secret.

@@ -145,7 +145,7 @@ class Session:
         Only the first call has an effect.
 
         Args:
-            aside: Whether the isolate must also leave the reserved cores.
+            aside: Whether to also move the isolate off the reserved CPU cores.
         """
         if not self.lowered:
             self.lowered = True

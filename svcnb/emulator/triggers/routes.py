@@ -18,7 +18,7 @@ from svcnb.emulator.triggers.requests import Ask, Rows, not_found, read, whole
 from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, from_json, rfc3339, to_json
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
-from svcnb.protocol.limits import RUNS_PAGE_DEFAULT, RUNS_PAGE_MAX
+from svcnb.protocol.limits import MAX_JSON_DEPTH, RUNS_PAGE_DEFAULT, RUNS_PAGE_MAX
 from svcnb.protocol.wire.triggers import (
     Accepted,
     CreateTrigger,
@@ -292,13 +292,11 @@ def _cid(source: str) -> str:
 def _json(value: object) -> str:
     try:
         return to_json(value)
-    except (ValueError, RecursionError):
-        raise Refused(
-            422,
-            "unprocessable_entity",
-            "the body contains a number that JSON does not allow, or has too many levels of nesting: send finite "
-            "numbers, and fewer levels",
-        ) from None
+    except ValueError:
+        message = "the body contains NaN or Infinity: send finite numbers"
+    except RecursionError:
+        message = f"the body is nested too deeply: send at most {MAX_JSON_DEPTH} levels of nesting"
+    raise Refused(422, "unprocessable_entity", message)
 
 
 def _shown(ask: Ask, trigger: TriggerRecord) -> dict[str, Any]:

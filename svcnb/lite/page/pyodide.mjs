@@ -22,13 +22,8 @@ curve.library()
 keccak.keccak256(b"")
 in_page.load_script(BUNDLE)
 `;
-const WARM_UP = `
-from svcnb.emulator.in_page import warm_up
-await warm_up()
-`;
 const folder = new URL("./", import.meta.url).href;
 const output = { stdout: console.log, stderr: console.error };
-let isRequested = false;
 const started = start();
 started.catch(() => undefined); // the caller of loadPyodide receives the error
 
@@ -43,8 +38,6 @@ async function start() {
     stderr: (line) => output.stderr(line),
   });
   python.runPython(CONTINUE, { globals: python.toPy({}) });
-  // Python is ready before JupyterLab is.
-  if (!isRequested) await python.runPythonAsync(WARM_UP, { globals: python.toPy({}) });
   return python;
 }
 
@@ -57,7 +50,6 @@ async function decompressed(name) {
 }
 
 export function loadPyodide({ stdout, stderr }) {
-  isRequested = true;
   Object.assign(output, { stdout, stderr });
   return started;
 }

@@ -1,22 +1,11 @@
 /**
- * Starts Python to make a snapshot of its memory, or from such a snapshot. The build makes the snapshot after the imports
- * of the kernel, the emulator and its client, so that a page does not have to repeat them.
+ * Starts Python to make a snapshot of its memory, or from such a snapshot. The build makes the snapshot after Python has
+ * run an emulator, so that a page does not have to repeat this work.
  */
 
-export const IMPORTS = `
-import sys
-sys.path.append(sys.path.pop(sys.path.index("")))
-import IPython.core.logger, bdb, encodings.idna, pyodide_kernel, piplite.piplite
-import svcnb.client.client, svcnb.client.in_page, svcnb.control, svcnb.emulator.in_page, svcnb.launch
-import svcnb.emulator.accounts.accounts, svcnb.emulator.accounts.config, svcnb.emulator.accounts.routes
-import svcnb.emulator.actions.routes, svcnb.emulator.areas, svcnb.emulator.billing.processor_routes
-import svcnb.emulator.billing.routes, svcnb.emulator.chain.page_node, svcnb.emulator.control.guards
-import svcnb.emulator.control.routes, svcnb.emulator.http.openapi, svcnb.emulator.http.pages
-import svcnb.emulator.http.rpc, svcnb.emulator.sandbox.page_engine, svcnb.emulator.triggers.pages
-import svcnb.emulator.triggers.routes, svcnb.emulator.triggers.webhook_routes
-import svcnb.protocol.curve, svcnb.protocol.in_page, svcnb.protocol.keccak
-`;
 export const PACKAGES = "/lib/python3.14/site-packages/";
+const PAGE = 4096; // bytes
+const FILE = 0o100644;
 
 /**
  * Starts Python with the packages of an archive.
@@ -29,14 +18,15 @@ export const PACKAGES = "/lib/python3.14/site-packages/";
 export async function startPython(runtime, { archive, folder, libraries, snapshot, ...options }) {
   const { files, libraries: listed, begin } = contents(archive);
   const found = libraries ?? listed;
-  const size = snapshot?.length ?? 0; // the functions below exist as long as Python, so they must not refer to the snapshot
+  // The functions below exist as long as Python, so they must not refer to the snapshot.
+  let memory = snapshot && unpacked(snapshot);
   const { default: create } = await import(new URL("pyodide.asm.mjs", folder));
   let module;
   const python = await runtime.loadPyodide({
     ...options,
     env: { PYDANTIC_DISABLE_PLUGINS: "__all__" }, // the search for plug-ins reads the metadata of each package
     _makeSnapshot: snapshot === undefined,
-    _loadSnapshot: snapshot,
+    _loadSnapshot: memory?.header,
     _snapshotDeserializer: (name) => name === "" ? module.API.public_api : module.API.public_api[name],
     createPyodideModule: async (settings) => {
       settings.thisProgram = "python"; // the default is the path of this script on the computer of the build
@@ -45,45 +35,108 @@ export async function startPython(runtime, { archive, folder, libraries, snapsho
       settings.dynamicLibraries = Object.keys(found);
       settings.locateFile = (path) => new URL(found[path], folder).href;
       module = await create(settings);
-      if (size > module.HEAP8.length) module.growMemory(size);
+      if (memory) restore(module, memory);
+      memory = undefined;
       return module;
     },
   });
-  python._api.config._loadSnapshot = undefined; // nothing needs these 50 MB any more
+  python._api.config._loadSnapshot = undefined;
   return python;
 }
 
-/** Returns a snapshot of Python's memory. JavaScript objects in it are attributes of Pyodide's interface. */
+/**
+ * Returns a snapshot of Python's memory. JavaScript objects in it are attributes of Pyodide's interface.
+ *
+ * The first line is JSON. It contains the sizes of Pyodide's header and of the memory, and the places of the parts that
+ * are not zero. The header and the parts follow. All sizes and places are in bytes.
+ */
 export function makeSnapshot(python) {
   // Pyodide makes no snapshot after packages were loaded. It counts the packages of the archive as loaded.
   for (const name of Object.keys(python.loadedPackages)) delete python.loadedPackages[name];
-  return python.makeMemorySnapshot({
+  const whole = python.makeMemorySnapshot({
     serializer: (object) => {
+      if (isLeaked(object)) return "";
       const name = object === python ? "" : Object.getOwnPropertyNames(python).find((each) => python[each] === object);
       if (name === undefined) throw new Error(`Python refers to a JavaScript object: ${object}`);
       return name;
     },
   });
+  const header = new Uint32Array(whole.buffer)[1];
+  const memory = whole.subarray(header);
+  const places = [];
+  for (let start = 0; start < memory.length; start += PAGE) {
+    if (isZero(memory.subarray(start, start + PAGE))) continue;
+    if (places.at(-1) === start) places.pop();
+    else places.push(start);
+    places.push(start + PAGE);
+  }
+  const parts = [];
+  for (let at = 0; at < places.length; at += 2) parts.push(memory.subarray(places[at], places[at + 1]));
+  return [JSON.stringify({ header, size: memory.length, places }), "\n", whole.subarray(0, header), ...parts];
+}
+
+/** Pyodide never releases the last destroyed proxy and its method. Code in Python can no longer use them. */
+function isLeaked(object) {
+  try {
+    return object.name === "destroy";
+  } catch { // a destroyed proxy has no attributes
+    return true;
+  }
+}
+
+/** Returns the parts of a snapshot. */
+function unpacked(snapshot) {
+  const { header, size, places, begin } = contents(snapshot);
+  return { header: snapshot.slice(begin, begin + header), size, places, content: snapshot.subarray(begin + header) };
+}
+
+/** Writes a snapshot into the memory of a new process. A page of zeros needs no memory if nothing writes to the page. */
+function restore(module, { size, places, content }) {
+  if (size > module.HEAP8.length) module.growMemory(size);
+  const memory = new Uint8Array(module.HEAP8.buffer, 0, size);
+  let used = 0;
+  let last = 0;
+  for (let at = 0; at <= places.length; at += 2) {
+    const [start = size, end = size] = places.slice(at, at + 2);
+    const zeros = memory.subarray(last, start);
+    if (!isZero(zeros)) zeros.fill(0);
+    memory.set(content.subarray(used, used += end - start), start);
+    last = end;
+  }
+}
+
+function isZero(bytes) {
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+  for (let at = 0; at < words.length; at++) if (words[at] !== 0) return false;
+  return true;
 }
 
 /**
- * Reads the first line of an archive, which is JSON.
+ * Reads the first line of an archive or a snapshot, which is JSON.
  *
- * @returns Sizes of the files, names of files with WebAssembly libraries by path, and the place where the files begin.
+ * @returns The values of this line, and the place where the other content begins.
  */
 export function contents(archive) {
   const end = archive.indexOf(10);
   return { ...JSON.parse(new TextDecoder().decode(archive.subarray(0, end))), begin: end + 1 };
 }
 
-/** Writes the files of an archive, without a copy of their bytes. */
+/** Adds the files of an archive to the file system, without a copy of their bytes. */
 function unpack(system, archive, files, begin) {
   let end = begin;
   let last;
+  let folder;
   for (const [name, size] of Object.entries(files)) {
     const path = PACKAGES + name;
-    const folder = path.slice(0, path.lastIndexOf("/"));
-    if (folder !== last) system.mkdirTree(last = folder);
-    system.writeFile(path, archive.subarray(end, end += size), { canOwn: true });
+    const cut = path.lastIndexOf("/");
+    if (path.slice(0, cut) !== last) {
+      last = path.slice(0, cut);
+      system.mkdirTree(last);
+      folder = system.lookupPath(last).node;
+    }
+    // `writeFile` looks up each part of the path and checks permissions, which takes much longer for 2,000 files.
+    const file = folder.node_ops.mknod(folder, path.slice(cut + 1), FILE, 0);
+    file.contents = archive.subarray(end, end += size);
+    file.usedBytes = size;
   }
 }

@@ -51,7 +51,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 
 
 def _finish_creation(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds the result of an interrupted creation, and records it.
+    """Finds the usage key whose creation was interrupted, and records the result.
 
     Returns:
         Name and hash of the interrupted usage key, whose secret is lost. None if there is no such key.

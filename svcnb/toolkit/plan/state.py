@@ -1,6 +1,6 @@
 """State file of a plan, which maps names to wallets, groups, keys and triggers.
 
-The file also records a creation that can be incomplete.
+The file also records the object whose creation can be incomplete.
 
 The file contains only addresses, numbers, ids and key hashes, no secrets. The file ``<name>.state.json`` is next to
 the description.
@@ -113,7 +113,7 @@ class State:
         self.save()
 
     def clear_begun(self) -> None:
-        """Records that a creation failed or was undone."""
+        """Records that the creation of the object failed or was undone."""
         self._content.begun = None
         self.save()
 

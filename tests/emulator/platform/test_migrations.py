@@ -271,7 +271,7 @@ def test_a_newer_pending_mint_is_refused_and_kept(tmp_path, monkeypatch) -> None
     with monkeypatch.context() as patched:
         patched.setattr(pending.SCHEMA, "current", 9)
         records.begin(kind="usage key", **fields)
-    with pytest.raises(ConfigError, match=r"the record of an interrupted creation at .* has version 9"):
+    with pytest.raises(ConfigError, match=r"the recovery record of a new wallet or key at .* has version 9"):
         records.all()
     assert len(list((tmp_path / "pending").iterdir())) == 1
 

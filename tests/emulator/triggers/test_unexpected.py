@@ -11,7 +11,8 @@ import logging
 import pytest
 
 from svcnb.emulator.platform.store import Store, StoreUnavailable
-from svcnb.emulator.triggers import queue
+from svcnb.emulator.triggers import queue, routes
+from svcnb.emulator.triggers.errors import Refused
 
 
 @pytest.fixture
@@ -181,3 +182,13 @@ async def test_a_failed_search_for_runs_at_the_start_is_repeated(door, monkeypat
     async with asyncio.timeout(60):
         await triggers._begin()
     assert looks == 3
+
+
+def test_values_that_json_cannot_store_have_separate_messages() -> None:
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    with pytest.raises(Refused, match=r"the body contains NaN or Infinity: send finite numbers"):
+        routes._json({"n": float("nan")})
+    with pytest.raises(Refused, match=r"nested too deeply: send at most 200 levels of nesting"):
+        routes._json(nested)

@@ -16,12 +16,12 @@ contract ApprovedCalls {
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant CALL =
         keccak256("Call(address to,uint256 value,bytes data,uint256 nonce,uint256 deadline)");
-    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract rejects signatures with a high `s` value (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
     address public signer;
-    /// @notice The number of the next call. Each number is used once.
+    /// @notice Nonce that the next call must use. Each nonce is used once.
     uint256 public nonce;
 
     constructor() payable {

@@ -15,7 +15,7 @@ contract Club {
     bytes32 private constant DOMAIN =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant MEMBERSHIP = keccak256("Membership(address member,uint256 until)");
-    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract rejects signatures with a high `s` value (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;

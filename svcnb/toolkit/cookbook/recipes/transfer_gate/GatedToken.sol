@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A token whose transfers need the signature of a gate.
+/// @notice A token whose transfers need a signature by the trusted action's key. The contract stores the address of
+/// this key as `gate`.
 contract GatedToken {
     error NotTheOwner();
     error NotTheGate(address signer);
@@ -16,13 +17,13 @@ contract GatedToken {
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");
     bytes32 private constant TRANSFER =
         keccak256("Transfer(address from,address to,uint256 amount,uint256 nonce,uint256 deadline)");
-    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract rejects signatures with a high `s` value (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     address public immutable owner;
     address public gate;
     mapping(address => uint256) public balanceOf;
-    /// @notice The number that the next transfer of an address must have.
+    /// @notice Nonce that the next transfer from each address must use.
     mapping(address => uint256) public nonces;
 
     constructor(uint256 supply) {

@@ -20,11 +20,11 @@ contract UserAccounts {
         keccak256("Payment(address account,address to,uint256 value,uint256 nonce,uint256 deadline)");
     bytes32 private constant MIGRATION =
         keccak256("Migration(address account,address next,uint256 nonce,uint256 deadline)");
-    /// @dev Half of the order of secp256k1. The contract accepts only the lower form of a signature (EIP-2).
+    /// @dev Half of the order of secp256k1. The contract rejects signatures with a high `s` value (EIP-2).
     uint256 private constant HALF = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
     mapping(address => uint256) public balanceOf;
-    /// @notice The number that the next order of an account must have.
+    /// @notice Nonce that the next order of each account must use.
     mapping(address => uint256) public nonces;
     mapping(address => address) private _migrated;
 
