@@ -138,8 +138,8 @@ EMULATOR = {
 
 TRIGGERS = {
     "body of a webhook": f"{limits.MAX_WEBHOOK_BYTES:,} bytes",
-    f"posts from one IP address in {limits.RATE_WINDOW_S} seconds": f"{limits.WEBHOOK_POSTS_PER_ADDRESS}",
-    f"posts to one owner's triggers in {limits.RATE_WINDOW_S} seconds": f"{limits.WEBHOOK_POSTS_PER_USER}",
+    f"webhook requests from one IP address in {limits.RATE_WINDOW_S} seconds": f"{limits.WEBHOOK_POSTS_PER_ADDRESS}",
+    f"webhook requests to one owner's triggers in {limits.RATE_WINDOW_S} seconds": f"{limits.WEBHOOK_POSTS_PER_USER}",
     "`max_runs_per_minute` of a trigger (limits only the runs of a webhook)": f"{limits.DEFAULT_RUNS_PER_MINUTE}",
     "`max_queued_runs` of a trigger": f"{limits.DEFAULT_QUEUED_RUNS}",
     "stored finished runs per trigger": f"{limits.KEPT_TRIGGER_RUNS:,} (`--kept-trigger-runs`)",

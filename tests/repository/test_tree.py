@@ -15,11 +15,6 @@ MACHINE_PATHS = re.compile(r"(?<![\w.:/-])/(?:home(?!/jovyan\b)|Users|work|" + "
 LOCKS = ("constraints.txt", "deno.lock", "solc.lock", "anvil-linux-amd64.lock")
 LARGEST_TRACKED_KIB = 1500
 LONGEST_LINES = 400
-LONGER = {
-    # Each recipe becomes a separate project with one test file.
-    "svcnb/toolkit/cookbook/recipes/user_keys/test_user_keys.py": 420,
-}
-"""Files with more lines than `LONGEST_LINES`, and their own limits."""
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +95,7 @@ def test_no_test_file_is_named_after_a_module_of_another_package(root: Path, mod
 
 def test_no_file_of_the_package_is_long(modules: dict[str, Path], root: Path) -> None:
     lines = {str(path.relative_to(root)): len(path.read_text("utf-8").splitlines()) for path in modules.values()}
-    assert {name: n for name, n in lines.items() if n > LONGER.get(name, LONGEST_LINES)} == {}
+    assert {name: n for name, n in lines.items() if n > LONGEST_LINES} == {}
 
 
 def test_the_name_of_the_service_is_in_one_place(modules: dict[str, Path]) -> None:

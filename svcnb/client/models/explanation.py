@@ -104,7 +104,7 @@ class Explanation(Model):
     """True if the service permits the run, and the use of the wallet if the caller passed a wallet."""
 
     missing: Missing = ""
-    """Code of the missing permission or other cause, for programs. Empty if ``allowed`` is True."""
+    """Code of the missing permission or other cause, for programs. An empty string if ``allowed`` is True."""
 
     reason: str
     """One sentence that says why the service permits or rejects the run."""

@@ -221,36 +221,15 @@ def test_parameters_cannot_change_the_settings(world: World) -> None:
     evil = IdentityProvider()
     order = world.order()
     changed = {"name": "ada", "provider": evil.address, "contract": OTHER}
+    token = evil.sign_in("kim", world.digest(order))
     with pytest.raises(svcnb.ActionError, match="did not sign it"):
-        world.run(
-            world.kim,
-            kind="Payment",
-            order=order,
-            token=evil.sign_in("kim", world.digest(order)),
-            USER=changed,
-            **changed,
-        )
+        world.run(world.kim, kind="Payment", order=order, token=token, USER=changed, **changed)
 
 
 def test_malformed_numbers_are_refused(world: World) -> None:
     values: list[Any] = [
-        100,
-        -100,
-        1e308,
-        "-1",
-        "1.5",
-        "1e3",
-        "0x10",
-        "",
-        " 1",
-        "01",
-        "1\n",
-        "\uff11",
-        "9" * 78,
-        None,
-        ["1"],
-        True,
-    ]
+        100, -100, 1e308, "-1", "1.5", "1e3", "0x10", "", " 1", "01", "1\n", "\uff11", "9" * 78, None, ["1"], True,
+    ]  # fmt: skip
     for value in values:
         for name in ("value", "nonce", "deadline"):
             with pytest.raises(svcnb.ActionError, match=rf"order\.{name}: expected a whole number"):
