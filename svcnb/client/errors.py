@@ -45,7 +45,7 @@ from svcnb.exit_codes import ExitCode
 
 
 class Explicable(SvcnbError):
-    """Error for a rejected call whose cause the client can explain.
+    """Error for a call that the service rejected. `explain` describes the cause.
 
     Attributes:
         explainer: Function that finds the missing permission with a query to the service. None if the error comes from
