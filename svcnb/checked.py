@@ -179,7 +179,7 @@ def _resolved(annotation: Any, function: Callable[..., Any]) -> Any:
 
 
 class _ForTypeCheckers(dict[str, Any]):
-    """Namespace of a module's ``TYPE_CHECKING`` imports, which imports a name when an annotation needs it.
+    """Namespace of a module's ``TYPE_CHECKING`` imports. It imports a name when an annotation needs the name.
 
     Args:
         module: Module that contains the ``TYPE_CHECKING`` imports.

@@ -1,4 +1,4 @@
-"""Widget for live charts, which contains the libraries that Altair's widget loads from the internet."""
+"""Widget for live charts. It contains the libraries that Altair's widget loads from the internet."""
 
 from __future__ import annotations
 

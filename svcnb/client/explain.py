@@ -1,4 +1,4 @@
-"""Flow of `svc.explain`, which reads an account and diagnoses the permissions of a key, an action and a wallet."""
+"""Flow of `svc.explain`. It reads an account, and diagnoses the permissions of a key, an action and a wallet."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ M = TypeVar("M", bound="Model")
 
 
 class Listing(Sequence[M], Generic[M]):
-    """Immutable list of models, which a notebook displays as a table.
+    """Immutable list of models. A notebook displays the list as a table.
 
     Args:
         items: Models in the order of the list.

@@ -41,7 +41,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """Address, key and settings of a service, which the client can pickle and send to workers.
+    """Address, key and settings of a service. The client can pickle this object and send it to workers.
 
     A `Secret` cannot be pickled, so this class contains the key as a string. A caller who passes an executor agrees
     that the client sends the key to the workers of the executor.

@@ -91,7 +91,7 @@ class Secret:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Returns the schema of pydantic models, which accepts a string or a secret, and rejects JSON output."""
+        """Returns the schema for pydantic models. The schema accepts a string or a secret, and rejects JSON output."""
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(

@@ -1,4 +1,4 @@
-"""First phase of the start, which creates all components that need no database.
+"""First phase of the start. This phase creates all components that need no database.
 
 This phase runs before the import of the other modules, so that the chain node starts while those modules load.
 """

@@ -1,4 +1,4 @@
-"""Emulator in a browser page, which runs the same service in the caller's Python interpreter."""
+"""Emulator in a browser page. It runs the same service in the caller's Python interpreter."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def command(work: F) -> F:
-    """Decorator that makes a method of a panel a command, which the browser side can call by name.
+    """Decorator that makes a method of a panel a command. The browser side can call a command by name.
 
     The method takes JSON values as keyword arguments and returns a JSON value. The method never runs on the notebook's
     thread. A coroutine function runs on the event loop of the panels, and stops at its next await after a cancellation.

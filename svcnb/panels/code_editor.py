@@ -1,4 +1,4 @@
-"""Base class of panels with a code editor, which provides the editor's bundle, and the names for completion."""
+"""Base class of panels with a code editor. It provides the editor's bundle, and the names for completion."""
 
 from __future__ import annotations
 

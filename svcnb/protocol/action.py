@@ -88,7 +88,7 @@ class Action:
 
     @cached_property
     def cid(self) -> str:
-        """CIDv0 of the source, which starts with ``Qm`` and identifies the action."""
+        """CIDv0 of the source. It starts with ``Qm``, and identifies the action."""
         return cid_of(self.source)
 
     @cached_property

@@ -89,7 +89,7 @@ def base58(data: bytes) -> str:
 
 
 def is_cid_v0(text: object) -> bool:
-    """Returns whether a string is a CID of version 0, which the service uses.
+    """Returns whether a string is a CID of version 0. The service uses this version.
 
     The function checks the alphabet, and that the string encodes 34 bytes that start with 0x1220.
     """

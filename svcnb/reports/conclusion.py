@@ -1,4 +1,4 @@
-"""Conclusion of a report, which the last cell of the report's notebook sets.
+"""Conclusion of a report. The last cell of the report's notebook sets the conclusion.
 
 The page shows the conclusion at the top. The exit code of `svcnb report` shows whether the conclusion contains a
 problem.

@@ -129,7 +129,7 @@ def modules(context: Context) -> Iterator[Finding]:
 
 
 def awaits(context: Context) -> Iterator[Finding]:
-    """Finds `await` outside of functions, which a script does not allow."""
+    """Finds `await` outside of functions. A script does not allow this use."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
             yield context.find(

@@ -1,4 +1,4 @@
-"""Board of a workshop, which shows the current lesson of each learner, stuck learners, and solved exercises."""
+"""Board of a workshop. It shows the current lesson of each learner, stuck learners, and solved exercises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flow of `mine.explain`, which reads the account from the contract, and diagnoses permissions as in API mode."""
+"""Flow of `mine.explain`. It reads the account from the contract, and diagnoses permissions as in API mode."""
 
 from __future__ import annotations
 

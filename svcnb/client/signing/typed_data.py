@@ -1,4 +1,4 @@
-"""Digest of typed data (EIP-712), which eth-account computes after this module has checked the type of every value.
+"""Digest of typed data (EIP-712). This module checks the type of every value. Then eth-account computes the digest.
 
 eth-account converts values that do not match their type. For example, eth-account signs the string "no" as the bool
 true, accepts a string for bytes, and pads short bytes. Wallets reject such values or sign other data. Therefore, this

@@ -1,4 +1,4 @@
-"""Client of the AccountConfig contract, which sends writes through a payer and converts reverts to HTTP errors.
+"""Client of the AccountConfig contract. It sends writes through a payer, and converts reverts to HTTP errors.
 
 Source: docs/service/contract.md#errors-over-http.
 """
@@ -46,7 +46,7 @@ WRITE_ERRORS: Final = frozenset({400, 403, 404})
 
 
 class ContractCalls:
-    """Client of the AccountConfig contract, which converts reverts to HTTP errors.
+    """Client of the AccountConfig contract. It converts reverts to HTTP errors.
 
     Args:
         chain: The chain with the contract.

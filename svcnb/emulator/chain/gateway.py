@@ -1,4 +1,4 @@
-"""JSON-RPC gateway of the chain, which supports the methods of public nodes, but no methods of test nodes.
+"""JSON-RPC gateway of the chain. It supports the methods of public nodes, but no methods of test nodes.
 
 The gateway rejects methods that bypass the journal (impersonation, mining, time and state). The control plane has
 endpoints for these operations.

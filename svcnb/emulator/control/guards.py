@@ -1,4 +1,4 @@
-"""Access control of the control plane, which requires the control token and rejects requests from other origins."""
+"""Access control of the control plane. It requires the control token, and rejects requests from other origins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reader of request bodies, which checks the size, the JSON and the schema, in this order.
+"""Reader of request bodies. It checks the size, the JSON and the schema, in this order.
 
 The module also limits the memory for all bodies, and counts the deviations from the schema that the emulator tolerates.
 """

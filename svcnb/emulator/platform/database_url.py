@@ -59,7 +59,7 @@ class Address:
         return PostgresConnection(self._url or "")
 
     def __str__(self) -> str:
-        """Returns the URL for display, without the password and the query, which can also contain a password."""
+        """Returns the URL for display, without the password and the query. The query can also contain a password."""
         if self._url is None:
             return "memory"
         head, found, tail = self._url.partition("://")

@@ -104,7 +104,7 @@ def text_chars(value: object) -> int:
 
 
 class FairQueue:
-    """Fair queue for one thread, which processes one task of each account in turn."""
+    """Fair queue for one thread. The thread processes one task of each account in turn."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="svcnb-large-values")

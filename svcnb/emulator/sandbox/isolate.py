@@ -215,7 +215,7 @@ class Isolate(asyncio.Protocol):
             self._host.leave_reserved_cores(self._process)
 
     def pause(self) -> None:
-        """Stops reading from the isolate, which then has to wait."""
+        """Stops reading from the isolate. The isolate then has to wait."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
 

@@ -1,4 +1,4 @@
-"""Engine `fast` in a browser page, which uses the same image in web workers instead of processes."""
+"""Engine `fast` in a browser page. It uses the same image in web workers instead of processes."""
 
 from __future__ import annotations
 

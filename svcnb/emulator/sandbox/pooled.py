@@ -108,7 +108,7 @@ class PooledEngine(ABC):
         """Returns the command line of one process."""
 
     def _template_command(self, bootstrap: Path) -> list[str] | None:  # noqa: ARG002 - for engines that have one
-        """Returns the command line of a template process, which copies itself, or None if the engine has none."""
+        """Returns the command line of the process that copies itself, or None if the engine has no such process."""
         return None
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Client of the spawner, which starts, stops and monitors the processes of an engine."""
+"""Client of the spawner. The spawner starts, stops and monitors the processes of an engine."""
 
 from __future__ import annotations
 

@@ -247,7 +247,7 @@ class Engine(Protocol):
 
 
 def names_json(words: Vocabulary) -> str:
-    """Returns the names of the namespace and its functions as JSON text, which processes need for their warm-up."""
+    """Returns the names of the namespace and its functions as JSON text. Processes need this text for their warm-up."""
     return json.dumps(
         {
             "namespace": words.namespace,

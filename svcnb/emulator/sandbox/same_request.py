@@ -1,4 +1,4 @@
-"""Comparison of outbound requests in two attempts of a run, which finds equivalent and repeatable requests."""
+"""Compares outbound requests in two attempts of a run, and finds equivalent and repeatable requests."""
 
 from __future__ import annotations
 

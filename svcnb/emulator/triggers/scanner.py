@@ -1,4 +1,4 @@
-"""Base class of scanners, which search for causes of runs at intervals of the emulator's clock."""
+"""Base class of scanners. A scanner searches for causes of runs at intervals of the emulator's clock."""
 
 from __future__ import annotations
 
