@@ -62,12 +62,12 @@ LIVE: Final[dict[str, Live]] = {
     "chain-secured": Live(
         10,
         "It needs your own wallet as `owner`, with coins of the service's chain for gas.",
-        "the practice keys, the faucet, and the cells that move the clock. It also skips the cells that need `owner` "
-        "until you set `owner`",
+        "the practice keys, the faucet, and the cells that move the clock. Until you set `owner`, it also "
+        "skips the cells that need `owner`",
         own_wallet=True,
     ),
     "webhooks": Live(
-        20, "It needs the address of a triggers service in `SVC_TRIGGERS_URL`, and your approval in a browser."
+        20, "It needs the URL of a triggers service in `SVC_TRIGGERS_URL`, and your approval in a browser."
     ),
     "history": Live(20, skips="the simulated day"),
     "batches": Live(60, skips="the injected faults and the account with three cents"),

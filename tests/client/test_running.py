@@ -197,5 +197,5 @@ async def test_asynchronous_listeners_are_awaited(async_scripted) -> None:
 def test_a_listed_usage_key_cannot_run_because_its_secret_is_unknown(scripted) -> None:
     from svcnb.client.models.usage_keys import UsageKey
 
-    with pytest.raises(errors.InvalidArgument, match="returned by a list call"):
+    with pytest.raises(errors.InvalidArgument, match="a list call returned this object"):
         scripted(echo).with_key(UsageKey(api_key_hash="0x1", name="runner"))
