@@ -188,13 +188,13 @@ def test_a_record_without_its_key_is_an_error(svc, poor) -> None:
 def test_no_request_is_sent_if_the_record_cannot_be_written(mine, own_folders) -> None:
     folder = own_folders / "pending"
     folder.mkdir(mode=0o500)
-    with pytest.raises(ConfigError, match="cannot be stored"):
+    with pytest.raises(ConfigError, match="cannot store the recovery record"):
         mine.wallets.create("ops")
 
 
 def test_no_request_is_sent_without_a_folder_for_the_record(mine, own_folders) -> None:
     (own_folders / "pending").write_text("a file in the folder's place")
-    with pytest.raises(ConfigError, match="cannot be stored") as caught:
+    with pytest.raises(ConfigError, match="cannot store the recovery record") as caught:
         mine.wallets.create("ops")
     assert "SVCNB_PENDING" in caught.value.hint
 

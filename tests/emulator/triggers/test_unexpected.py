@@ -184,11 +184,13 @@ async def test_a_failed_search_for_runs_at_the_start_is_repeated(door, monkeypat
     assert looks == 3
 
 
-def test_values_that_json_cannot_store_have_separate_messages() -> None:
-    nested: list[object] = []
-    for _ in range(100_000):
-        nested = [nested]
+def test_values_that_json_cannot_store_have_separate_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Refused, match=r"the body contains NaN or Infinity: send finite numbers"):
         routes._json({"n": float("nan")})
+
+    def too_deep(_value: object) -> str:
+        raise RecursionError  # a real deep value crashes Python if a library has raised the recursion limit
+
+    monkeypatch.setattr(routes, "to_json", too_deep)
     with pytest.raises(Refused, match=r"nested too deeply: send at most 200 levels of nesting"):
-        routes._json(nested)
+        routes._json([])
