@@ -31,15 +31,6 @@ _SAVE_AFTER_S: Final = 0.3
 _NEVER_S: Final = 1e9
 
 
-async def warm_up() -> None:
-    """Starts and stops a service, so that the browser compiles and stores the machine code of Python's functions."""
-    service = Service(Settings.load(seed="warm-up", action_engine="fast", chain_engine="ethereumjs"))
-    service.listens_at("http://localhost:0")
-    build_app(service)
-    await service.start()
-    await service.stop()
-
-
 class PageService:
     """Service in this page. `svcnb.launch.Emulator` uses it instead of a process.
 

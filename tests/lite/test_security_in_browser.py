@@ -131,9 +131,9 @@ def test_a_second_visit_loads_the_compiled_scripts_of_jupyterlab(browser: Any, s
     assert len([name for name in scripts if "/build/" in name]) > 40, scripts
 
 
-def test_a_second_visit_loads_the_machine_code_of_python(browser: Any, chromium: str, site: str, tmp_path: Path):
+def test_later_visits_load_the_machine_code_of_python(browser: Any, chromium: str, site: str, tmp_path: Path):
     sizes = []
-    for number in range(2):
+    for number in range(3):
         trace = tmp_path / f"trace{number}.json"
         context = browser.browser_type.launch_persistent_context(
             str(tmp_path / "profile"),
@@ -145,7 +145,9 @@ def test_a_second_visit_loads_the_machine_code_of_python(browser: Any, chromium:
         events = json.loads(trace.read_text("utf-8"))["traceEvents"]
         sizes.append([each["args"]["consumedCacheSize"] for each in events if each["name"] == LOADED])
     assert sizes[0] == []
-    assert sizes[1][0] > 1_500_000
+    # The first visit can end before Chromium stores all functions that the processor executes often.
+    assert 500_000 < sizes[1][0] <= sizes[2][0]
+    assert sizes[2][0] > 1_200_000
 
 
 def test_a_page_never_receives_machine_code_of_another_version(browser: Any, tmp_path: Path):

@@ -22,13 +22,8 @@ curve.library()
 keccak.keccak256(b"")
 in_page.load_script(BUNDLE)
 `;
-const WARM_UP = `
-from svcnb.emulator.in_page import warm_up
-await warm_up()
-`;
 const folder = new URL("./", import.meta.url).href;
 const output = { stdout: console.log, stderr: console.error };
-let isRequested = false;
 const started = start();
 started.catch(() => undefined); // the caller of loadPyodide receives the error
 
@@ -43,10 +38,6 @@ async function start() {
     stderr: (line) => output.stderr(line),
   });
   python.runPython(CONTINUE, { globals: python.toPy({}) });
-  // Chromium stores the machine code once, as soon as Python has been idle for two seconds. Later visits load this code, so
-  // Python must do more on the first visit than wait for JupyterLab.
-  const isFirst = !(await caches.match(new URL("../compiled", folder)));
-  if (isFirst && !isRequested) await python.runPythonAsync(WARM_UP, { globals: python.toPy({}) });
   return python;
 }
 
@@ -59,7 +50,6 @@ async function decompressed(name) {
 }
 
 export function loadPyodide({ stdout, stderr }) {
-  isRequested = true;
   Object.assign(output, { stdout, stderr });
   return started;
 }
