@@ -16,7 +16,7 @@ from svcnb.client import AsyncClient
 from svcnb.client._http import AsyncTransport
 from svcnb.client.in_page import AsyncPageTransport, patch_libraries
 from svcnb.client.session import AsyncSession
-from svcnb.emulator.in_page import ABSENT, PageService, warm_up
+from svcnb.emulator.in_page import ABSENT, PageService
 from svcnb.emulator.main import build_app
 from svcnb.emulator.sandbox.run_result import unsupported_text
 from svcnb.emulator.service import Service
@@ -76,17 +76,6 @@ async def test_other_clients_of_the_http_library_reach_the_emulator_too(address,
         assert found.status_code == 200
         with pytest.raises(httpx.ConnectError):
             await client.get("http://localhost:1/")
-
-
-@pytest.mark.engine
-@pytest.mark.slow
-async def test_the_early_start_of_a_service_leaves_nothing_running():
-    before = asyncio.all_tasks()
-    first = new_address()
-    await warm_up()
-    assert asyncio.all_tasks() == before
-    # The addresses of a learner's emulators are the same as without the early start.
-    assert int(new_address().rpartition(":")[2]) == int(first.rpartition(":")[2]) + 1
 
 
 async def test_requests_to_an_address_without_an_emulator_fail():
