@@ -94,6 +94,13 @@ class Awaiting(ast.NodeTransformer):
         node.attr = ATTRIBUTES.get(ast.unparse(node), node.attr)
         return node
 
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """Replaces references to synchronous classes in docstrings with references to their asynchronous versions."""
+        if isinstance(node.value, str):
+            for (source, name), (module, new) in VERSIONS.items():
+                node.value = node.value.replace(f"`{source}.{name}`", f"`{module}.{new}`")
+        return node
+
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         """Replaces the import of a synchronous class with the import of its asynchronous version."""
         for alias in node.names:

@@ -193,7 +193,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
     if not (confirm or os.environ.get("SVC_LESSONS") == CONFIRMED):
         raise NotConfirmed(
             f"this lesson requires confirm=True, because it runs on the live service {base_url}",
-            consequences=(live.text, f"The lesson uses {key}.", "The account was not changed."),
+            consequences=(live.text, f"The lesson uses {key}.", "svcnb has not created or changed an account."),
             hint=f"To start the lesson, call svcnb.lesson({name!r}, confirm=True). To use an emulator, unset "
             f"SVC_BASE_URL.",
         )

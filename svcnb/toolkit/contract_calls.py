@@ -109,6 +109,9 @@ def reverts(error: str) -> Iterator[None]:
         yield
     except ContractCustomError as refused:
         if not str(refused.data).startswith(selector):
-            raise AssertionError(f"the contract rejected the call with {refused.data}: expected {error}") from refused
+            raise AssertionError(
+                f"the contract rejected the call with the error data {refused.data}: expected the error {error} (data "
+                f"that starts with {selector})"
+            ) from refused
         return
     raise AssertionError(f"the contract accepted the call: expected {error}")

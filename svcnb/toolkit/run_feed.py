@@ -94,7 +94,10 @@ class RunFeed(Checked):
 
     @property
     def has_service_record(self) -> bool:
-        """Whether the service can have its own list of runs. Before the first `read`, the value is always true."""
+        """Whether `read` requests the runs that the emulator recorded.
+
+        True until a `read` finds that the service is not an emulator, or that it denies access.
+        """
         return self._plane is not None
 
     def read(self) -> list[SeenRun]:

@@ -133,7 +133,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
 
 class AsyncWalletBilling(AsyncBilling):
-    """`svcnb.client.resources.billing.Billing`, authenticated by the owner's signature."""
+    """`svcnb.client.aio.billing.AsyncBilling`, authenticated by the owner's signature."""
 
     def __init__(self, session: AsyncSession, account: Ownership) -> None:
         from svcnb.client.chain_secured.wallet_auth import WalletAuth

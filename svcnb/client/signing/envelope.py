@@ -122,9 +122,12 @@ def _envelope(
 
 
 def _checked(signature: object) -> str:
-    if not isinstance(signature, str) or not signature.startswith("0x"):
-        raise SigningError(
-            f"the wallet returned a signature of type {type(signature).__name__}: expected 0x followed by hex digits",
-            hint="Sign again with a wallet that returns 0x followed by hex digits.",
-        )
-    return signature
+    if not isinstance(signature, str):
+        problem = f"the wallet returned a signature of type {type(signature).__name__}: expected a string with"
+    elif not signature.startswith("0x"):
+        problem = "the signature from the wallet does not start with 0x: expected"
+    else:
+        return signature
+    raise SigningError(
+        f"{problem} 0x followed by hex digits", hint="Sign again with a wallet that returns 0x followed by hex digits."
+    )

@@ -234,7 +234,8 @@ class LocalSigner(Signer):
             signed = _account().sign_transaction(transaction, self._key.reveal())
         except (TypeError, ValueError) as error:
             raise SigningError(
-                f"the transaction cannot be signed: {error}", hint="Correct the fields that the message describes."
+                f"the transaction cannot be signed: {error}",
+                hint="Correct the fields of the transaction that this error names.",
             ) from None
         return "0x" + bytes(signed.raw_transaction).hex()
 

@@ -269,7 +269,7 @@ class Isolate(asyncio.Protocol):
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """Ends the wait of `drained`."""
+        """Makes `drained` return."""
         self._writable.set()
 
     def data_received(self, data: bytes) -> None:

@@ -1,10 +1,11 @@
 """Scanner that starts runs for schedules (docs/service/triggers.md#sources-of-runs).
 
-A *tick* is a time that matches a schedule. The scanner checks schedules every 30 seconds of the emulator's clock. A
-scan starts at most one run per trigger, for the first tick without a run. After a stop, the scans therefore start the
-missed runs one after another. After a clock jump, the number of scans is the same as if the time had passed normally.
+A *tick* is a time that matches a schedule. Scan times are 30 seconds apart on the emulator's clock. The scanner sleeps
+until the first scan time at which a schedule is due, so idle schedules use no processor time.
 
-The scanner sleeps until a schedule is due, so idle schedules use no processor time.
+A scan starts at most one run per trigger, for the first tick without a run. After a restart of the emulator, the scans
+therefore start the missed runs one after another. After a clock jump, the scanner uses each scan time in the jump at
+which a schedule is due. If all queues are full, the scanner skips the remaining scan times of the jump.
 """
 
 from __future__ import annotations

@@ -88,16 +88,23 @@ def test_a_flow_that_every_server_rejects_is_not_signed(flow: str, chain_id: int
         sign_flow(OWNER, flow, chain_id, issued_at)
 
 
-async def test_an_invalid_signature_of_a_wallet_is_an_error() -> None:
+@pytest.mark.parametrize(
+    ("signature", "message"),
+    [
+        (None, "the wallet returned a signature of type NoneType: expected a string with 0x followed by hex digits"),
+        ("11" * 65, "the signature from the wallet does not start with 0x: expected 0x followed by hex digits"),
+    ],
+)
+async def test_an_invalid_signature_of_a_wallet_is_an_error(signature: object, message: str) -> None:
     class Broken(Signer):
         address = OWNER.address
 
         def sign_typed_data(self, typed_data: dict[str, Any]) -> Any:  # noqa: ARG002 - the signature is given
-            return None
+            return signature
 
-    with pytest.raises(SigningError, match="NoneType"):
+    with pytest.raises(SigningError, match=message):
         sign_flow(Broken(), "CreateWallet", 1, 1)
-    with pytest.raises(SigningError, match="NoneType"):
+    with pytest.raises(SigningError, match=message):
         await sign_flow_async(Broken(), "CreateWallet", 1, 1)
 
 
