@@ -202,6 +202,7 @@ class _Renderer:
         self.running = subprocess.Popen(
             [deno("lab"), "run", *_FLAGS, f"--v8-flags=--max-old-space-size={_MEMORY_MB}", _STATIC / "renderer.js"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=deno_environment(),
+            umask=0o077,  # other users cannot read what Deno stores in its cache
         )  # fmt: skip
         return self.running, script + b"\n"
 

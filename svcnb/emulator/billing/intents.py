@@ -159,7 +159,8 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
     row = connection.record("SELECT * FROM processor_intents WHERE id = :id", id=intent_id)
     if row is None:
         return None
-    kept = Intent(**row | {"problem": _clause(row["problem"])})
+    kept = Intent(**row)
+    kept = kept._replace(problem=_clause(kept.problem))
     current = kept.at(now)
     if current is not kept:
         save(connection, current)

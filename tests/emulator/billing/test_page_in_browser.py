@@ -174,7 +174,9 @@ def test_a_payment_that_fails_later_may_be_paid_again(open_tab, address, poor_em
     tab.get_by_role("heading", name="Payment is processing").wait_for()
     assert not tab.get_by_role("link", name="Pay again").is_visible()
     poor_emulator.clock.advance(60)
-    tab.get_by_text("The payment failed: the transaction was reverted; no money was deducted.", exact=True).wait_for()
+    tab.get_by_text(
+        "The payment failed, because the transaction was reverted; no money was deducted.", exact=True
+    ).wait_for()
     tab.get_by_role("link", name="Pay again").click()
     tab.get_by_label("Card", exact=True).check()
     tab.get_by_role("button", name="Pay $5.00").click()
