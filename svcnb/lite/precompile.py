@@ -20,7 +20,7 @@ AT_START = "packages.gz"
 The first line is JSON. It contains the size of each file, and the paths of the WebAssembly libraries that are in other
 files, with the names of these files. The content of the archive's files follows."""
 MEMORY = "memory.gz"
-"""Snapshot of Python's memory after the imports of the page's start."""
+"""Snapshot of Python's memory after a rehearsal: the start of an emulator, and the run of one action."""
 _LIBRARY = "python_stdlib.zip"
 _IN_LIBRARY = "/lib/python314.zip"
 _IN_PACKAGES = "/lib/python3.14/site-packages"
