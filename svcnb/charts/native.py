@@ -43,7 +43,7 @@ _OTHER_GLYPHS: Final = re.compile(
 )
 """Characters that Arimo does not contain, or that are rare."""
 
-_SIZE: Final = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"')
+_SIZE: Final = re.compile(r' width="([\d.e+]{1,30})" height="([\d.e+]{1,30})"')
 
 
 class RenderFailed(SvcnbError):
@@ -88,8 +88,8 @@ def rasterize(drawing: str, scale: float) -> bytes:
     except ModuleNotFoundError as absent:
         raise ExtraMissing(f"PNG images of charts require the package {absent.name}", "lab") from absent
 
-    size = _SIZE.search(drawing)
-    width, height = (float(each) * scale for each in size.groups()) if size else (0, 0)
+    size = _SIZE.search(drawing.partition(">")[0])
+    width, height = (float(each) * scale for each in size.groups()) if size else (math.inf, math.inf)
     if width * height > _PIXELS:
         raise RenderFailed(
             f"a PNG image of {width:.0f} x {height:.0f} pixels is too large: the maximum is {_PIXELS:,} pixels",

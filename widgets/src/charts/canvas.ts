@@ -11,7 +11,7 @@ const WIDE = /[\p{Emoji_Presentation}\p{scx=Han}\p{scx=Hang}\p{scx=Hira}\p{scx=K
 const measuring = {
   font: "",
   measureText(text: string): { width: number } {
-    const size = Number(/([\d.]+)px/.exec(this.font)?.[1] ?? 0);
+    const size = Number(/([\d.]{1,20})px/.exec(this.font)?.[1] ?? 0);
     const known = WIDTHS[BOLD.test(this.font) ? 1 : 0];
     const width = (character: string) =>
       NARROW.test(character)
