@@ -19,7 +19,9 @@ class ExitCode(IntEnum):
     PORT_IN_USE = 4
     """Another program uses the requested port."""
     STATE_UNUSABLE = 5
-    """This version cannot use the state folder or the database. The command did not change anything."""
+    """The state folder or the database cannot be used, for example because another emulator uses it.
+
+    The command did not change anything."""
     UNREACHABLE = 6
     """The service does not respond."""
     ATTENTION = 7
