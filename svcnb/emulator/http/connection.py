@@ -222,8 +222,8 @@ class Connection(HttpToolsProtocol):
                 400,
                 "the server cannot accept the request: the request line, a header or the body framing is not valid "
                 "HTTP/1.1, or exceeds a limit",
-                fix=f"Check the method, the URL (at most 64 KiB), Content-Length and the headers (at most {MAX_HEADERS})."
-                f" Send at most {MAX_PIPELINED_REQUESTS} requests without a response on one connection.",
+                fix="Check the method, the URL (at most 64 KiB), Content-Length and the headers (at most "
+                f"{MAX_HEADERS}). Send at most {MAX_PIPELINED_REQUESTS} requests without a response on one connection.",
             )
         )
 
