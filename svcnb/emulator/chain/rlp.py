@@ -81,7 +81,9 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
         start, length = at + 1 + size, int.from_bytes(data[at + 1 : at + 1 + size], "big")
     end = start + length
     if end > len(data):
-        raise RlpError(f"the item at byte {at} ends at byte {end} or later, but the data ends at byte {len(data)}")
+        raise RlpError(
+            f"the data has {len(data)} bytes, but the item at byte {at} needs at least {end}: the data is truncated"
+        )
     if is_long and (length <= _SHORT or data[at + 1] == 0):
         raise RlpError(f"the length at byte {at} does not have the shortest encoding")
     if kind == _TEXT:

@@ -63,7 +63,7 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
         raw = binascii.unhexlify(ciphertext.removeprefix("0x"))
     except ValueError:  # this includes binascii.Error and a non-ASCII character
         raise CipherError(
-            "the ciphertext is not an even number of hex digits: pass the unchanged result of Encrypt"
+            "the ciphertext is not hex: expected an even number of hex digits. Pass the unchanged result of Encrypt."
         ) from None
     if len(raw) < NONCE_BYTES + TAG_BYTES:
         raise CipherError(
