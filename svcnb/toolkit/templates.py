@@ -194,7 +194,7 @@ class Templates(Checked):
 
         Raises:
             TemplateChanged: The bytes of the template have changed.
-            InvalidArgument: The template is unknown, or the constant cannot be appended. Or the constant has a different
+            InvalidArgument: The template is unknown, or the constant cannot be appended. Or the constant has another
                 structure than earlier constants, or another derived action has the same name.
         """
         release = self._release(key)
