@@ -58,7 +58,7 @@ def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | No
         "  get(name: string): string | null;\n"
         "  has(name: string): boolean;\n"
         "}\n\n"
-        f"/** Functions of the service that actions can call. The object is frozen. */\n"
+        f"/** Functions of the service that actions can call. Frozen. */\n"
         f"declare const {words.actions_global}: Readonly<{space}ActionFunctions>;\n"
         f"declare const {words.auth_global}: Readonly<Record<string, never>>;\n"
         f"declare const {words.headers_global}: Readonly<{space}RequestHeaders>;\n"
