@@ -135,9 +135,14 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
                 return
         except OSError:
             time.sleep(POLL_S)
+    problem = (
+        f"JupyterLab did not respond on port {port} within {START_TIMEOUT_S:g} seconds"
+        if server.poll() is None
+        else f"JupyterLab ended with exit code {server.returncode} before it responded on port {port}"
+    )
     raise click.ClickException(
-        f"JupyterLab did not respond on port {port}. The output of JupyterLab is above. To check the "
-        "installation, run `python -m jupyterlab --version`. To find what is missing, run `svcnb doctor`."
+        f"{problem}. The output of JupyterLab is above. To check the installation, run `python -m jupyterlab "
+        "--version`. To find what is missing, run `svcnb doctor`."
     )
 
 
