@@ -2,7 +2,7 @@
 
 The import of eth-abi takes 0.2 s, which delays the start. Therefore, the emulator has its own codec, and only the
 client uses eth-abi. The module compiles each type to a coder once and caches the coder. Decoding checks lengths and
-offsets, and padding must be zero. Only invalid UTF-8 in a string is not an error.
+offsets, and padding must be zero. The decoder replaces invalid UTF-8 in strings.
 
 Source: Solidity documentation, "Contract ABI Specification".
 """
