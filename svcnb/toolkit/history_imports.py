@@ -56,7 +56,7 @@ class LedgerEntry:
 
 
 def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
-    """Returns one run of a trigger as a row of the table ``runs``.
+    """Returns one run of a trigger as a row of the table ``runs``, with an estimated cost.
 
     A successful run costs one cent for each whole second, and at least one cent. Other runs cost nothing.
     """
@@ -148,7 +148,7 @@ def _tables_of(file: Path) -> set[str]:
     except sqlite3.Error as error:
         raise _no_history(file, error) from None
     if "runs" not in tables:
-        raise _no_history(file, "the file has no table of runs")
+        raise _no_history(file, "the file does not contain the table runs")
     return tables
 
 

@@ -41,7 +41,7 @@ class Context:
 
     @cached_property
     def main(self) -> Node | None:
-        """Node of the function `main`. None if `main` is missing or is not a plain function."""
+        """Node of the function `main`. None if `main` is missing, or if its value is not a function in the source."""
         binding = self.script.top.bindings.get("main")
         found = binding.value if binding else None
         return found if found is not None and found.type in FUNCTIONS else None

@@ -168,7 +168,7 @@ def names(context: Context) -> Iterator[Finding]:
 
 
 def members(context: Context) -> Iterator[Finding]:
-    """Finds functions that the service does not have."""
+    """Finds functions and members of the namespace that the service does not have."""
     space, script = context.vocabulary.namespace, context.script
     for node in script.walk():
         if node.type != "member_expression":
@@ -188,7 +188,9 @@ def members(context: Context) -> Iterator[Finding]:
             and script.scope_at(owner).find(space) is None
             and name not in {"Actions", "Auth", "Headers"}
         ):
-            hint = f"Use {space}.Actions, which contains the functions." if name in context.functions else ""
+            hint = f"Use {space}.Actions, {space}.Auth or {space}.Headers."
+            if name in context.functions:
+                hint = f"Use {space}.Actions, which contains the functions."
             yield context.find(member, "error", "unknown_member", f"{space} has no member {name}", hint)
 
 
@@ -254,7 +256,7 @@ def text_as_code(context: Context) -> Iterator[Finding]:
 
 
 def counts(context: Context) -> Iterator[Finding]:
-    """Finds sources with more key operations or requests than one run permits."""
+    """Finds more key operations or requests than one run permits, and key operations or requests in loops."""
     operations = [call.node for call in context.calls if call.function.is_key_operation]
     requests = [
         node

@@ -60,9 +60,9 @@ class StubServer:
     machine.
 
     Args:
-        answers: Response for each path. The server sends text unchanged, and other values as JSON. If the response
-            is a function, the server calls the function with the `Request`. Other paths return 404. You can change
-            `answers` at any time.
+        answers: Response for each path, without the query. The server sends text unchanged, and other values as JSON.
+            If the response is a function, the server calls the function with the `Request`. Other paths return 404.
+            You can change `answers` at any time.
 
     Example:
         >>> with StubServer({"/price": {"price": "3141.59"}}) as prices:
