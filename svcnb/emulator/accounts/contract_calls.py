@@ -68,8 +68,8 @@ class ContractCalls:
             The return value of the function.
 
         Raises:
-            EndpointFailure: The contract reverted the simulated call. No transaction was sent.
-            Unavailable: The chain does not respond.
+            EndpointFailure: The contract reverted the call, or the strings in the arguments are too long.
+            Unavailable: The chain does not respond, or rejected the transaction.
         """
         from svcnb.emulator.chain.errors import ContractRevert
 

@@ -36,7 +36,7 @@ class Creation(NamedTuple):
     Attributes:
         to: Address of the receiver, or None to create a contract.
         data: Call data or creation code.
-        what: Name for error messages.
+        what: Name of the contract or the function, for error messages.
     """
 
     to: str | None
@@ -96,8 +96,8 @@ async def missing(request: Request, artifact: Artifact, owner: str) -> list[Crea
     for nonce in range(done):
         if await request("eth_getCode", contract_address(owner, nonce), "latest") in {"0x", None}:
             raise ChainUnusable(
-                f"transaction {nonce} of the contract's owner {owner} did not create a facet: start with a different "
-                "seed or state folder"
+                f"transaction {nonce} (counted from 0) of the contract's owner {owner} did not create a part of the "
+                "contract: start with a different seed or state folder"
             )
     return creations[done:]
 
@@ -203,8 +203,8 @@ async def _send(chain: LocalChain | RemoteChain, relay: Relay, owner: Wallet, ca
             _check(call, await relay.send(owner, call.to, call.data))
         except ChainUnavailable as error:
             raise ChainUnusable(
-                f"the transaction for {call.what} cannot be sent: {error.message}. Send ether to {owner.address} on "
-                "this chain, and keep the seed or the state folder."
+                f"the transaction for {call.what} did not succeed: {error.message}. Check that {owner.address} has "
+                "ether on this chain, and start again with the same seed or state folder."
             ) from error
 
 

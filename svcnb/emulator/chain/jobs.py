@@ -62,7 +62,7 @@ class Jobs:
         self._wake.set()
 
     async def wait(self) -> None:
-        """Waits for the next call of `add` or `wake`."""
+        """Waits for a call of `add` or `wake`. Returns immediately after such a call since the last `wait`."""
         await self._wake.wait()
         self._wake.clear()
 

@@ -355,11 +355,11 @@ class Replica:
         try:
             receipt = await self.apply(entry)
         except RpcError as error:
-            raise ChainUnavailable(f"entry {entry.position} of the journal cannot be replayed: {error}") from error
+            raise ChainUnavailable(f"journal entry {entry.position} cannot be replayed: {error}") from error
         if receipt["blockHash"] != block_hash:
             raise ChainUnavailable(
-                f"entry {entry.position} of the journal now results in block {receipt['blockHash']}, but "
-                f"the journal contains {block_hash}: use the version of the node that wrote the entry"
+                f"journal entry {entry.position} now results in block {receipt['blockHash']}, but "
+                f"the journal contains block {block_hash}: use the version of the node that wrote the entry"
             )
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:

@@ -187,10 +187,11 @@ class Connection(ABC):
         return False
 
     def copy_to(self, path: Path) -> None:
-        """Copies the database to a new file that only its owner can read. Does not overwrite an existing file.
+        """Copies the database to a new file that only its owner can read. Has no effect if the file exists.
 
         Raises:
             DatabaseError: The database cannot be copied.
+            NotImplementedError: The database is not SQLite.
         """
         raise NotImplementedError
 

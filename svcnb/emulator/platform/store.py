@@ -33,6 +33,7 @@ from svcnb.emulator.platform.database import (
     ConstraintBroken,
     DatabaseError,
     DriverMissing,
+    InvalidDatabaseUrl,
 )
 from svcnb.emulator.platform.database_url import Address
 from svcnb.emulator.platform.schema import META, STATE, get_meta, set_meta, tables
@@ -83,6 +84,8 @@ class Store:
                     f"the database type {self._address.kind} is not supported: use a URL that starts with sqlite:// or postgresql://"
                 )
             self._connection = self._opened()
+        except InvalidDatabaseUrl as error:
+            raise StateUnusable(str(error)) from error
         except ValueError as error:
             # The message omits the URL, because it can contain a password.
             raise StateUnusable(

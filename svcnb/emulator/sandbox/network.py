@@ -47,7 +47,7 @@ class Network:
 
     Args:
         policy: ``allow``, ``deny``, ``record`` (allow and record), or ``replay`` (only recorded responses).
-        file: Path of the recording.
+        file: Path of the recording. Required for ``record`` and ``replay``.
         addresses: Addresses to which connections are allowed, or None for public addresses only. The check also applies
             to redirects.
     """

@@ -82,7 +82,9 @@ class PooledEngine(ABC):
         self._deno = tools.deno()
         if not bundle_exists(bootstrap):
             raise tools.ToolMissing(
-                "the action engine", f"the file {bootstrap} does not exist", "Run: python hatch_build.py"
+                f"the action engine {name!r}",
+                f"the file {bootstrap} does not exist",
+                "In a working copy, run: python hatch_build.py. Otherwise, reinstall svcnb.",
             )
         self._reuse = reuse
         self._slots = slots(concurrency)

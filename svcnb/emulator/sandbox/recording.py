@@ -45,7 +45,8 @@ class Recording:
         must_exist: Whether a missing file is an error (replay). Otherwise, the recording is empty (record).
 
     Raises:
-        RecordingError: The file is missing, too large, not a recording, or has a different version.
+        RecordingError: The file cannot be read, is too large, is not a recording, or has a different version. Or the
+            file is missing, and ``must_exist`` is true.
     """
 
     def __init__(self, path: Path, *, must_exist: bool) -> None:

@@ -1,4 +1,7 @@
-"""Host for repeated runs. The second attempt receives results of the first attempt, so no operation runs twice."""
+"""Host for repeated runs.
+
+The second attempt receives results of the first attempt, so no operation with side effects runs twice.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,9 @@ class RepeatableHost:
 
     If the second attempt requests an operation of the first attempt, the host returns the stored result, or waits for
     the operation in progress. The second attempt uses each result once, in the order of the first attempt
-    (`svcnb.emulator.sandbox.answer_order.AnswerOrder`).
+    (`svcnb.emulator.sandbox.answer_order.AnswerOrder`). If the results of the first attempt have more than
+    `MAX_REPEATABLE_BYTES` bytes, the host discards completed operations. The second attempt then runs discarded key
+    operations and read-only requests again. After the discard of another request, a repetition always diverges.
 
     Key operations and read-only requests are safe to repeat. Other requests are unsafe, because they can have side
     effects. The repeated run diverges if it makes a new unsafe request before it has made all unsafe requests of the
@@ -81,7 +86,7 @@ class RepeatableHost:
 
     @property
     def operations(self) -> int:
-        """Number of operations that the run has requested."""
+        """Number of operations of the run that this host stores."""
         return len(self._entries)
 
     def repeat(self, elapsed_s: float) -> None:
@@ -96,7 +101,7 @@ class RepeatableHost:
 
     @property
     def diverged(self) -> bool:
-        """Whether the operations of the finished repeated run differ from the operations of the first attempt."""
+        """Whether the finished repeated run made other unsafe requests than the first attempt, or this is unknown."""
         return self._lost_its_way or self._has_unused_effects
 
     @property

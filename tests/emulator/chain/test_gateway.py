@@ -235,7 +235,7 @@ def test_numbers_that_json_cannot_represent_are_rejected(world: World, method: s
     error = world.request(method, {"": [value]})["error"]
     assert (error["code"], error["message"]) == (
         -32602,
-        f"'params' contains {value}, which JSON does not allow: send a finite number",
+        f"'params' contains the number {value}, which is not finite: send a finite number",
     )
 
 
