@@ -110,7 +110,7 @@ async def login(ask: Ask) -> Response:
 def _signed_in(ask: Ask, cookie: str) -> User:
     user = ask.triggers.identity.by_session(cookie)
     if user is None:
-        problem = "your session is invalid or has expired" if cookie else "you are not signed in"
+        problem = "your sign-in session is no longer valid" if cookie else "you are not signed in"
         raise Refused(401, "unauthorized", f"{problem}: open the approval page again")
     return user
 
@@ -170,11 +170,10 @@ async def _form(ask: Ask) -> dict[str, str]:
         if not isinstance(given, dict):
             raise bad("invalid_json", "the body is not a JSON object: send an object with the fields of the form")
         return {name: value for name, value in given.items() if isinstance(value, str)}
-    data = await ask.bytes(MAX_APPROVAL_FORM_BYTES)
     try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise bad("invalid_form", "the form is not UTF-8 text: send the fields of the form in UTF-8") from None
+        text = (await ask.bytes(MAX_APPROVAL_FORM_BYTES)).decode()
+    except UnicodeDecodeError as error:
+        raise bad("invalid_form", f"byte {error.start} of the form is not UTF-8: encode the form as UTF-8") from None
     try:
         return {name: values[0] for name, values in parse_qs(text, max_num_fields=_MAX_FIELDS).items()}
     except ValueError:
