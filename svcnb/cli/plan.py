@@ -55,7 +55,7 @@ def triggers_of(token_file: Path | None) -> AbstractContextManager[TriggersClien
 
 
 def shown(plan: Plan) -> dict[str, Any]:
-    """Returns a plan as JSON values."""
+    """Returns the steps and the cost of a plan as JSON values."""
     steps = [
         {"sign": step.sign, "kind": step.kind, "name": step.name, "says": step.says, "cents": step.cents}
         for step in plan

@@ -276,7 +276,7 @@ class Channel:
             reply.set_result(value)
         else:
             told = value if isinstance(value, dict) else {}
-            message = str(told.get("message") or "declined in the panel")
+            message = str(told.get("message") or "the user declined the request in the panel")
             reply.set_exception(SigningError(redact(message), hint=redact(str(told.get("hint") or ""))))
 
 

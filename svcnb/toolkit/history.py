@@ -105,7 +105,7 @@ class Spend(Model):
     quiet: ClassVar[frozenset[str]] = frozenset({"seconds"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the fields with the amount in dollars."""
+        """Returns the name, the numbers of runs and of failed runs, and the cost in dollars."""
         return {"name": self.name, "runs": self.runs, "failed": self.failed, "cost": dollars(self.cost_cents)}
 
 
