@@ -41,6 +41,7 @@ _SPDX: Final = {
     "Public Domain": "CC0-1.0",
     "The Unlicense (Unlicense)": "Unlicense",
 }
+_MIT: Final = "Permission is hereby granted, free of charge, to any person obtaining a copy of this software"
 
 
 def pins() -> dict[str, tuple[str, list[str]]]:
@@ -67,11 +68,12 @@ def licence_of(found: Distribution) -> str:
 
 
 def _by_file(found: Distribution) -> str:
-    """Returns the title of the licence's text, for a package without other information."""
+    """Returns "MIT" for the licence's text, or its title, for a package without other information."""
     for file in found.files or ():
         if file.name.upper().startswith("LICEN"):
-            title = next((line.strip() for line in file.read_text().splitlines() if line.strip()), "")
-            return _SPDX.get(title, title)
+            text = file.read_text()
+            title = next((line.strip() for line in text.splitlines() if line.strip()), "")
+            return "MIT" if _MIT in " ".join(text.split()) else _SPDX.get(title, title)
     return ""
 
 

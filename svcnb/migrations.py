@@ -58,16 +58,18 @@ class Schema(Generic[T]):
         Raises:
             UnreadableVersion: The state is newer than this svcnb, or too old to be migrated.
         """
+        wrote = f"version of svcnb that wrote the {self.what}"
         if found > self.current:
-            reader = f"svcnb {writer} or newer" if writer else f"the newer version of svcnb that wrote the {self.what}"
+            reader = f"svcnb {writer} or newer" if writer else f"the newer {wrote}"
             raise UnreadableVersion(
                 f"the {self.what} at {where} has version {found}, but svcnb {program_version()} reads only "
                 f"versions up to {self.current}: use {reader}"
             )
         if any(number not in self.steps for number in range(found, self.current)):
+            oldest = next(number for number in range(self.current, found, -1) if number - 1 not in self.steps)
             raise UnreadableVersion(
-                f"the {self.what} at {where} has version {found}, but this svcnb reads version {self.current}: use "
-                f"the version of svcnb that wrote the {self.what}"
+                f"the {self.what} at {where} has version {found}, but svcnb {program_version()} reads only versions "
+                f"from {oldest} to {self.current}: use {f'svcnb {writer}' if writer else f'the {wrote}'}"
             )
         return found < self.current
 

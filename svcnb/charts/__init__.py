@@ -1,7 +1,7 @@
 """Altair charts of runs, spending, traces, permissions and audits, from DataFrames or models.
 
-Each function returns a chart. The function aggregates the data before drawing, so a chart of a million runs is as small
-as a chart of a hundred runs.
+Charts of runs and audits contain aggregated data. A chart of a million runs is therefore as small as a chart of a
+hundred runs. `svg`, `png` and `save` convert a chart to an image, and `live` converts a chart to a widget.
 """
 
 from __future__ import annotations

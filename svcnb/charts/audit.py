@@ -24,15 +24,17 @@ _OTHERS: Final = "others"
 def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
     """Returns a chart of an account's events on the chain.
 
-    Each kind of event has a row. The shape and the colour of a mark represent the sender. If a mark represents more
-    than one event, the number of events is beside the mark.
+    Each kind of event has a row. The shape and the colour of a mark represent the sender. If more than four wallets
+    sent changes, the three wallets with the most events have their own shapes, and all others share one shape. If a
+    mark represents more than one event, the number of events is beside the mark.
 
     Args:
         entries: Result of ``account.audit()``, or a DataFrame with ``time``, ``event`` and ``who``.
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: There is no data to draw, or columns are missing or have the wrong type.
+        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or the time zone is
+            unknown.
     """
     table = Table(entries, "events")
     times = wall_clock(table.times(), zone)

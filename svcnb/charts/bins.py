@@ -45,7 +45,7 @@ class Bins:
 
     @property
     def name(self) -> str:
-        """Length as text, for example ``5 minutes``."""
+        """Length of one span as text, for example ``5 minutes``."""
         seconds = self.step // SECOND
         length, unit = next((length, unit) for length, unit in _UNITS if seconds % length == 0)
         number = seconds // length
@@ -57,12 +57,12 @@ class Bins:
         return self.begin_ms(0), self.begin_ms(self.count)
 
     def of(self, times: Array) -> Array:
-        """Returns the index of the span of each time."""
+        """Returns for each time the index of the span that contains the time."""
         found: Array = (times - self.start) // self.step
         return found
 
     def begin_ms(self, number: int) -> int:
-        """Returns the start of a span, in milliseconds since 1970."""
+        """Returns the start of the span with this index, in milliseconds since 1970."""
         return (self.start + number * self.step) // 1_000
 
 

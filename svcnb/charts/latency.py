@@ -38,6 +38,8 @@ def latency(
 ) -> Layers:
     """Returns a chart with percentiles of the durations of successful runs, over time or for each action.
 
+    A chart by action shows the 20 actions with the most successful runs.
+
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame. A DataFrame needs the
             columns ``started_at``, ``status`` and ``elapsed`` (seconds), and ``action`` to group the runs by action.
@@ -48,8 +50,8 @@ def latency(
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or a percentile is
-            invalid.
+        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or a percentile or the
+            time zone is invalid.
     """
     wanted = _checked(percentiles)
     table = Table(runs)
@@ -120,7 +122,7 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
 
 
 def _lines_and_points(base: alt.Chart, names: list[str]) -> list[alt.Chart]:
-    """Draws each percentile with its own colour, line and symbol."""
+    """Returns lines and points. Each percentile has its own colour, dash pattern and symbol."""
     base = base.encode(color=alt.Color("of", type="nominal", scale=_scale(names, _COLOURS), legend=_LEGEND))
     return [
         base.mark_line(strokeWidth=1.5).encode(

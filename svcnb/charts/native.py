@@ -1,7 +1,7 @@
 """Client of the Deno process that draws charts with Vega-Lite.
 
-The process starts with the first chart and draws all later charts. A crash or a timeout affects only one chart, and the
-next chart gets a new process. resvg converts a finished drawing to PNG.
+svcnb starts the process for the first chart, and uses the process for all charts. A crash or a timeout affects
+only the current chart. The next chart then uses a new process. resvg converts a finished drawing to PNG.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def draw(spec: Mapping[str, Any]) -> str:
 def rasterize(drawing: str, scale: float) -> bytes:
     """Converts a drawing to PNG. The text has the font Arimo, unless the drawing names a font of the machine.
 
-    The function searches the fonts of the machine only if Arimo is not sufficient. Therefore, the image of a chart is
+    The function searches the fonts of the machine only if Arimo is not sufficient. If Arimo is sufficient, the image is
     the same on every machine.
 
     Args:
@@ -79,7 +79,8 @@ def rasterize(drawing: str, scale: float) -> bytes:
         scale: Number of image pixels for one pixel of the drawing.
 
     Raises:
-        RenderFailed: The image would have more than `_PIXELS` pixels.
+        RenderFailed: The drawing has no size in pixels, the image would have more than `_PIXELS` pixels, or resvg
+            rejected the drawing.
         ExtraMissing: resvg-py or its font is not installed (extra ``lab``).
     """
     try:
@@ -89,7 +90,12 @@ def rasterize(drawing: str, scale: float) -> bytes:
         raise ExtraMissing(f"PNG images of charts require the package {absent.name}", "lab") from absent
 
     size = _SIZE.search(drawing.partition(">")[0])
-    width, height = (float(each) * scale for each in size.groups()) if size else (math.inf, math.inf)
+    if size is None:
+        raise RenderFailed(
+            "cannot convert this chart to PNG, because its drawing has no width and height in pixels",
+            hint="Set the width and the height of the chart, or save the chart as SVG.",
+        )
+    width, height = (float(each) * scale for each in size.groups())
     if width * height > _PIXELS:
         raise RenderFailed(
             f"a PNG image of {width:.0f} x {height:.0f} pixels is too large: the maximum is {_PIXELS:,} pixels",
@@ -111,7 +117,7 @@ def rasterize(drawing: str, scale: float) -> bytes:
 
 
 def process() -> subprocess.Popen[bytes] | None:
-    """Returns the running renderer process, or None."""
+    """Returns the renderer's process, or None if svcnb has not started the process or has ended it."""
     return _renderer.running
 
 

@@ -33,7 +33,7 @@ def permission_graph(explanation: Explanation) -> Layers:
     """Returns a chart of an explanation.
 
     A line connects a key, an action or a wallet with a group. Solid lines are existing permissions. Dashed lines with a
-    cross are missing permissions.
+    cross are missing permissions. The chart shows at most 12 groups.
 
     Args:
         explanation: Result of ``svc.explain(key, action, wallet)`` or ``error.explain()``.

@@ -1,6 +1,7 @@
 """Renderer that draws charts as images with a light, dark or automatic theme, without internet access.
 
-The same chart always produces the same bytes.
+The same chart always produces the same SVG. A PNG image is also the same on every machine if the font Arimo is
+sufficient.
 
 Altair's own renderers are not suitable for stored notebooks. One writes a random id into every output, and another
 loads its code from the internet. Notebooks show charts of this package as PNG images, with their descriptions as
@@ -55,6 +56,10 @@ def svg(chart: alt.TopLevelMixin, *, theme: ThemeName = "light") -> str:
     Args:
         chart: Any Altair chart.
         theme: ``light``, ``dark``, or ``auto`` for a drawing that uses the colours of the page around it.
+
+    Raises:
+        InvalidArgument: The theme is unknown.
+        RenderFailed: The renderer cannot draw the chart.
     """
     return _svg(_spec(chart), theme)
 
@@ -69,7 +74,8 @@ def png(chart: alt.TopLevelMixin, *, theme: ThemeName = "light", scale: float = 
         scale: Number of image pixels for one pixel of the chart.
 
     Raises:
-        InvalidArgument: The theme is ``auto``: the colours of a PNG cannot change.
+        InvalidArgument: The theme is unknown, or is ``auto``. The colours of a PNG image cannot change.
+        RenderFailed: The renderer cannot draw the chart, or the image is too large.
     """
     if theme == "auto":
         raise InvalidArgument('a PNG image does not support theme="auto"', hint='Pass theme="light" or theme="dark".')
@@ -90,7 +96,9 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, theme: ThemeName = "ligh
         Path of the file.
 
     Raises:
-        InvalidArgument: The extension is not supported, or the format does not support the theme.
+        InvalidArgument: The extension is not supported, the theme is unknown, or the format does not support the theme.
+        RenderFailed: The renderer cannot draw the chart, or the PNG image is too large.
+        OSError: The file cannot be written.
     """
     file = Path(path)
     match file.suffix.lower():
@@ -214,11 +222,13 @@ def _theme(name: str) -> Theme:
     try:
         return THEMES[name]
     except KeyError:
-        raise InvalidArgument(f"unknown theme {name!r}", hint="Use the theme auto, light or dark.") from None
+        raise InvalidArgument(
+            f"unknown theme {name!r}", hint="Use light or dark. For SVG, you can also use auto."
+        ) from None
 
 
 def _themed(spec: Mapping[str, Any], theme: Theme) -> dict[str, Any]:
-    """Returns the chart with the configuration of a theme as the default of its own configuration."""
+    """Returns the chart with the configuration of a theme. The chart's own configuration has priority."""
     return {**spec, "config": _under(config(theme), spec.get("config", {}))}
 
 
@@ -241,7 +251,10 @@ def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
 
 
 def _named(drawn: str, said: str) -> str:
-    """Returns the drawing with unique ids. Vega numbers ids per process, so ids on a page could collide."""
+    """Returns the drawing with unique ids, with the description as its label, and with the fallback font.
+
+    Vega numbers ids per process, so ids on a page could collide.
+    """
     found = list(dict.fromkeys(_IDS.findall(drawn)))
     for number, name in enumerate(found):
         drawn = re.sub(rf'(id="|#){name}(?=["\)])', rf"\1@{number}@", drawn)

@@ -35,9 +35,10 @@ _HEADER: Final = alt.Header(
 
 @checked
 def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
-    """Returns a chart with the cost of runs by day: the total, and one row for each of the most expensive actions.
+    """Returns a chart with the cost of runs over time: the total, and one row for each of the most expensive actions.
 
-    If all runs are on a single day, the chart has one bar for each action.
+    Each bar contains the cost of one or more days. If all runs are on a single day, the chart has one bar for each of
+    these actions. Other actions share one row or bar.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, or a DataFrame with ``started_at``, ``action`` and
@@ -45,7 +46,8 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
         zone: Time zone that determines the start of a day.
 
     Raises:
-        InvalidArgument: There is no data to draw, or columns are missing or have the wrong type.
+        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or the time zone is
+            unknown.
     """
     table = Table(runs)
     times = wall_clock(table.times(), zone)

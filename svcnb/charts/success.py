@@ -28,6 +28,8 @@ _NOTE: Final = "pale: 95 % confidence interval"
 def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str = "UTC") -> Layers:
     """Returns a chart with the share of successful runs among finished runs, and Wilson's 95 % confidence interval.
 
+    A chart by action shows the 20 actions with the most finished runs.
+
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame with ``status`` and
             ``started_at``, and ``action`` to group the runs by action.
@@ -35,7 +37,8 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: There is no data to draw, or columns are missing or have the wrong type.
+        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or the time zone is
+            unknown.
     """
     table = Table(runs)
     status = table.status()

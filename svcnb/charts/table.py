@@ -28,6 +28,12 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 _SUCCESSES: Final = frozenset({"success", True, "True", "true"})
 _FAILURES: Final = frozenset({"failed", False, "False", "false"})
 
+_RUNS_HINT: Final = "Pass a History, the runs of a History, or a data frame with the columns of History().measures()."
+_HINTS: Final[Mapping[str, str]] = {
+    "events": "Pass the result of account.audit(), or a data frame with the columns time, event and who."
+}
+"""Hints for data other than runs, by the description of the rows."""
+
 
 class NothingToDraw(InvalidArgument):
     """Error for data that the chart cannot show, for example a list without runs."""
@@ -54,7 +60,7 @@ class Table:
         self._frame = _frame(data, what)
         self.columns: list[str] = [str(name) for name in self._frame.columns]
         if len(self) == 0:
-            raise NothingToDraw(f"there are no {what} to draw")
+            raise NothingToDraw(f"there are no {what} to draw", hint=_HINTS.get(what, NothingToDraw.default_hint))
 
     def __len__(self) -> int:
         return len(self._frame)
@@ -71,7 +77,11 @@ class Table:
         """
         column = _as_array(self._column("time"))
         if np.issubdtype(column.dtype, np.number) if isinstance(column, np.ndarray) else column.dtype.kind in "iuf":
-            raise self._wrong("time", "contains numbers without a unit: expected dates and times")
+            raise self._wrong(
+                "time",
+                "contains numbers without a unit: expected dates and times",
+                "Convert the column, for example with pandas.to_datetime(column, unit='s', utc=True).",
+            )
         try:
             stamps = pd.DatetimeIndex(pd.to_datetime(column, utc=True, format="ISO8601"))
         except (ValueError, TypeError) as error:
@@ -84,7 +94,11 @@ class Table:
         return found
 
     def status(self) -> Array:
-        """Returns the status of each row: `SUCCESS`, `FAILED` or `OPEN`."""
+        """Returns the status of each row: `SUCCESS`, `FAILED`, or `OPEN` for any other value.
+
+        Raises:
+            InvalidArgument: The column is missing, or has empty values.
+        """
         codes, names = pd.factorize(_as_array(self._column("status")))
         self._whole("status", codes < 0)
         kinds = [SUCCESS if name in _SUCCESSES else FAILED if name in _FAILURES else OPEN for name in names]
@@ -92,17 +106,32 @@ class Table:
         return found
 
     def seconds(self) -> Array:
-        """Returns the duration of each row in seconds, or NaN if the duration is unknown."""
+        """Returns the duration of each row in seconds, or NaN if the duration is unknown.
+
+        Raises:
+            InvalidArgument: The column is missing, or contains values that are not numbers or are negative.
+        """
         return self._numbers("seconds")
 
     def cents(self) -> Array:
-        """Returns the cost of each row, in cents."""
+        """Returns the cost of each row, in cents.
+
+        Raises:
+            InvalidArgument: The column is missing, or contains values that are empty, not numbers or negative.
+        """
         found = self._numbers("cents")
         self._whole("cents", np.isnan(found))
         return found
 
     def labels(self, name: str) -> tuple[Array, list[str]]:
-        """Returns a column with few distinct strings: the index of each row's string, and the list of strings."""
+        """Returns a column of strings as an array and a list. The list contains each distinct string once.
+
+        The array contains for each row the index of its string in the list. ``(none)`` replaces a missing value. For
+        actions, the CID replaces a missing name if the data has a column ``cid``.
+
+        Raises:
+            InvalidArgument: The column is missing.
+        """
         codes, names = pd.factorize(_as_array(self._column(name)))
         texts = [_brief(str(each)) for each in names]
         # The CID, if available, replaces a missing name.
@@ -136,18 +165,18 @@ class Table:
         wanted = " or ".join(repr(each) for each in _NAMES[name])
         raise InvalidArgument(
             f"the {self._what} have no column {wanted}; available columns: {', '.join(self.columns) or 'none'}",
-            hint="Pass a History, the runs of a History, or a data frame with the columns of History().measures().",
+            hint=_HINTS.get(self._what, _RUNS_HINT),
         )
 
     def _whole(self, name: str, missing: Any) -> None:
         if count := int(np.count_nonzero(missing)):
             raise self._wrong(name, f"is empty in {count} of {len(self)} rows")
 
-    def _wrong(self, name: str, what: str) -> InvalidArgument:
+    def _wrong(
+        self, name: str, what: str, hint: str = "Correct or remove these rows before you draw the chart."
+    ) -> InvalidArgument:
         column = next(each for each in _NAMES[name] if each in self.columns)
-        return InvalidArgument(
-            f"column {column!r} {what}", hint="Correct or remove these rows before you draw the chart."
-        )
+        return InvalidArgument(f"column {column!r} {what}", hint=hint)
 
 
 def _brief(text: str) -> str:
@@ -168,14 +197,12 @@ def _frame(data: Any, what: str) -> Any:
         return pd.DataFrame(data)
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
         raise InvalidArgument(
-            f"invalid data of type {type(data).__name__}: expected {what}",
-            hint="Pass a data frame, a list of models, or a History.",
+            f"invalid data of type {type(data).__name__}: expected {what}", hint=_HINTS.get(what, _RUNS_HINT)
         )
     rows = list(data)
     known = [each for names in _NAMES.values() for each in names if any(hasattr(row, each) for row in rows)]
     if rows and not known:
         raise InvalidArgument(
-            f"invalid list of {type(rows[0]).__name__} objects: expected {what}",
-            hint=("Pass a data frame, a list of models, or a History."),
+            f"invalid list of {type(rows[0]).__name__} objects: expected {what}", hint=_HINTS.get(what, _RUNS_HINT)
         )
     return pd.DataFrame({name: [getattr(row, name, None) for row in rows] for name in known})

@@ -32,7 +32,7 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
     """Returns a chart with the number of runs over time.
 
     Bars of successful runs are pale, bars of failed runs are dark, and bars of unfinished runs are hollow. A cross
-    above a bar marks failed runs.
+    above a bar marks failed runs. If the chart has at most 30 bars, the number of failed runs is next to the cross.
 
     Args:
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame with ``started_at`` and

@@ -38,6 +38,8 @@ _MEMORY_HEIGHT: Final = 60
 def trace(run: Run | Trace) -> Layers | Stack:
     """Returns a chart of one run's timeline: a row for each event, a bar for each wait for the service, and the memory.
 
+    The chart shows only the first 60 events of the run.
+
     Args:
         run: Run on an emulator, or the trace of the run.
 

@@ -1,6 +1,6 @@
 """Command line of svcnb, with one file for each resource.
 
-The program imports the module of a command only when the command runs, and dependencies only on first use. The command
+The program imports the module of a command, and each dependency, only on first use. The command
 ``svcnb --help`` does not import click, because `svcnb.cli._overview` contains the help text.
 """
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The arguments after ``svcnb``. None means the arguments of the process.
 
     Returns:
-        An `ExitCode`. The function prints expected failures on standard error in two lines, without a traceback.
+        An `ExitCode`. The function prints an expected failure on standard error, without a traceback.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     _replace_closed_streams()

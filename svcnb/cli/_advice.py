@@ -144,7 +144,8 @@ def advice(error: BaseException) -> str:
         error: The error that the client raised.
 
     Returns:
-        The error's own hint if it is specific, otherwise the hint of its class, or an empty string.
+        The error's own hint if it is specific, otherwise the hint of its class, or an empty string. Python code in a
+        hint is replaced by commands.
     """
     own = str(getattr(error, "hint", ""))
     if own != getattr(type(error), "default_hint", "") and not any(said in own for said in _IN_PYTHON):

@@ -31,7 +31,10 @@ _url_option = click.option(
 
 
 def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds ``--url`` and ``--profile`` to a command, and passes an `EmulatorControl` to the command."""
+    """Decorator that adds ``--url`` and ``--profile`` to a command, and passes an `EmulatorControl` to the command.
+
+    The `EmulatorControl` is the command's first argument.
+    """
 
     @_url_option
     @profile_option
@@ -55,14 +58,19 @@ def _chosen(url: str | None) -> str | None:
 
 
 def _address(url: str | None) -> str:
-    """Returns the chosen address, or the address of the only running emulator."""
+    """Returns the chosen address, or the address of the only running emulator.
+
+    Raises:
+        click.ClickException: No address is chosen, and no running emulator or several running emulators were found.
+    """
     if (chosen := _chosen(url)) is not None:
         return chosen
     found = control_tokens.running()
     if not found:
         raise click.ClickException(
-            "no emulator is running. To start an emulator, run `svcnb emulator`. To control the emulator of another "
-            "user, pass --url, and set SVC_CONTROL_TOKEN to the control token of the emulator."
+            "no running emulator was found. To start an emulator, run `svcnb emulator`. This command finds only "
+            "emulators that this user started on this machine without --control-token. To control another emulator, "
+            "pass --url, and set SVC_CONTROL_TOKEN to its control token."
         )
     if len(found) > 1:
         addresses = ", ".join(each.base_url for each in found)
@@ -79,7 +87,10 @@ def _control(address: str) -> EmulatorControl:
 
 
 def _pid(address: str) -> int | None:
-    """Returns the process id of an emulator that this user runs on this machine."""
+    """Returns the process id of the emulator at an address.
+
+    Returns None if this user did not start an emulator at this address on this machine, or chose its control token.
+    """
     port = urlsplit(address).port
     if not port or control_tokens.find(address) is None:
         return None
@@ -123,8 +134,9 @@ def stop(url: str | None) -> None:
     pid = _pid(address)
     if pid is None:
         raise click.ClickException(
-            f"no emulator of this user is running at {address}, or you started the emulator with --control-token or "
-            "SVC_CONTROL_TOKEN. To stop such an emulator, press Ctrl-C in its terminal."
+            f"the process of an emulator at {address} was not found. This command stops only emulators that this user "
+            "started on this machine, without --control-token and SVC_CONTROL_TOKEN. To stop another emulator, press "
+            "Ctrl-C in its terminal."
         )
     _control(address).state()  # do not signal another process that now has the id of an ended emulator
     os.kill(pid, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Output of expected failures: two lines for people and an exit code for scripts."""
+"""Output of expected failures: one or two lines for people, and an exit code for scripts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ class Explanation(NamedTuple):
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Runs a function, and prints an expected failure in two lines.
+    """Runs a function, and prints an expected failure: a line with the error, and a line with the next step, if any.
 
     Args:
         command: Function that returns an exit code.
 
     Returns:
         The exit code of the function, or of the failure.
+
+    Raises:
+        Exception: The function raised an exception that is not an expected failure.
     """
     try:
         return command()
@@ -61,8 +64,7 @@ def explain(error: BaseException) -> Explanation | None:
         return Explanation(_invalid(error), "To list the settings, run `svcnb emulator --help`.", ExitCode.USAGE)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
-        hint = _REGULAR_FILE_HINT if error.errno in (errno.EINVAL, errno.EFBIG) else _FILE_HINT
-        return Explanation(f"{where}: {error.strerror}", hint, ExitCode.FAILED)
+        return Explanation(f"{where}: {error.strerror}", _FILE_HINTS.get(error.errno, _FILE_HINT), ExitCode.FAILED)
     if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
         return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.TOOL_MISSING)
     return _full_disk(error)
@@ -78,7 +80,7 @@ def _full_disk(error: BaseException) -> Explanation | None:
         )
     if isinstance(error, OSError) and error.errno in _FULL:
         message = f"a file or the output cannot be written: {error.strerror}"
-        return Explanation(message, "Free some disk space, and run the command again.", ExitCode.FAILED)
+        return Explanation(message, _FULL[error.errno], ExitCode.FAILED)
     return None
 
 
@@ -116,14 +118,21 @@ def _unknown(name: str) -> str:
 
 _FILE_HINT = "Check that the file exists, that you can read and write it, and that the disk has free space."
 
-_REGULAR_FILE_HINT = (
-    "Pass a regular file below the size limit. For the output of another program, save the output in a file, or pass - "
-    "if the command reads standard input."
-)
+_FILE_HINTS = {
+    errno.EINVAL: (
+        "Pass a regular file. For the output of another program, save the output in a file, or pass - if the command "
+        "reads standard input."
+    ),
+    errno.EFBIG: "Pass a file that is not larger than the limit.",
+}
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Error numbers of a write that exceeds the free disk space, the quota or the maximum file size. Such an error does not
-name the file."""
+_FULL = {
+    errno.ENOSPC: "Free some disk space, and run the command again.",
+    errno.EDQUOT: "Delete some of your files on this disk, or ask for a larger quota. Then run the command again.",
+    errno.EFBIG: "Raise the maximum file size, which `ulimit -f` shows. Then run the command again.",
+}
+"""Hints for the error numbers of a write that exceeds the free disk space, the quota or the maximum file size. Such an
+error does not name the file."""
 
 _EXTRAS = ("emulator", "chain", "lab", "lint", "reports")
 """Extras that a hint can suggest, smallest first."""

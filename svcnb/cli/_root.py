@@ -11,14 +11,14 @@ from svcnb.exit_codes import ExitCode
 
 
 class LazyGroup(click.Group):
-    """Command group that imports a command only when the command runs."""
+    """Command group that imports the module of each command on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Returns the command names, sorted."""
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
-        """Imports and returns a command."""
+        """Imports and returns the command with this name, or returns None for an unknown name."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = import_module(f"svcnb.cli.{cmd_name.replace('-', '_')}").command
@@ -55,7 +55,16 @@ def cli() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Runs a command line with click; see `svcnb.cli.main`."""
+    """Runs a command line with click, and returns the exit code.
+
+    The function prints the errors of click, for example an unknown option. It does not catch other exceptions.
+
+    Args:
+        arguments: The arguments after ``svcnb``.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C interrupted the command, or the user did not confirm an operation.
+    """
     try:
         code = cli.main(args=arguments, prog_name="svcnb", standalone_mode=False)
     except click.exceptions.Exit as leaving:

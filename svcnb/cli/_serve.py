@@ -45,7 +45,7 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
     """Runs the emulator until a signal ends the process, and returns the exit code.
 
     Args:
-        given: Settings by name. The other settings come from the environment.
+        given: Settings by name. All other settings come from the environment, or have their default values.
 
     Raises:
         PortInUse: The port is already in use by another program.

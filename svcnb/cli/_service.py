@@ -20,7 +20,8 @@ from svcnb.protocol.nesting import parse
 def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator that passes a client to a command as its first argument.
 
-    Each setting comes from an option, otherwise from ``--profile``, the environment or the configuration file.
+    The decorator also adds the options ``--base-url``, ``--key-file`` and ``--profile``. Each setting of the client
+    comes from an option, otherwise from the profile, the environment or the configuration file.
 
     No option accepts the key itself, because the process list would show the key to all users of the machine.
     """
@@ -91,18 +92,28 @@ class KeyHash(click.ParamType[str]):
         """Returns a hash without surrounding spaces, and rejects all other values."""
         from svcnb.protocol.wire.values import looks_like_hash
 
-        if not looks_like_hash(value.strip()):
-            self.fail(
-                f"expected 0x followed by 64 hex digits, got {len(value)} characters. To see the hashes of "
-                "the keys, run `svcnb keys list`.",
-                param,
-                ctx,
+        value = value.strip()
+        if not looks_like_hash(value):
+            length = len(value)
+            problem = (
+                f"expected 0x followed by 64 hex digits (66 characters), got {length} characters"
+                if length != _HASH_LENGTH
+                else "expected 0x followed by 64 hex digits, got other characters"
             )
-        return value.strip()
+            self.fail(f"{problem}. To see the hashes of the keys, run `svcnb keys list`.", param, ctx)
+        return value
+
+
+_HASH_LENGTH = 66
+"""Number of characters of a hash: 0x and 64 hex digits."""
 
 
 def read_input(file: Path, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Reads a regular file or, if its path is ``-``, standard input.
+    """Returns the bytes of a regular file or, if its path is ``-``, of standard input.
+
+    Args:
+        file: Path of the file, or ``-``.
+        limit: Maximum number of bytes.
 
     Raises:
         click.BadParameter: Standard input has more bytes than the limit.
@@ -121,27 +132,39 @@ def read_input(file: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 _PART_BYTES = 64 * 1024
 
 
+def _named(file: Path) -> str:
+    """Returns the name of an input for messages."""
+    return "standard input" if str(file) == "-" else str(file)
+
+
 def read_secret(file: Path) -> str:
-    """Reads a secret from a file, without the line ending. ``-`` means standard input.
+    """Returns the secret in a file, without surrounding white space. ``-`` means standard input.
 
     Raises:
-        click.BadParameter: The file is empty, or is not text. The message does not contain any part of the file.
+        click.BadParameter: The file is empty, is not UTF-8 text, or standard input is too long. The message does not
+            contain any part of the file.
+        OSError: The file cannot be read, is not a regular file, or is too large.
     """
     try:
         text = read_input(file, MAX_TEXT_FILE_BYTES).decode("utf-8").strip()
     except UnicodeDecodeError:
-        raise click.BadParameter(f"{file} is not UTF-8 text. Pass a file that contains only the secret.") from None
+        raise click.BadParameter(
+            f"{_named(file)} is not UTF-8 text. Pass a text file that contains only the key or the token."
+        ) from None
     if not text:
-        raise click.BadParameter(f"{file} is empty. Pass a file that contains the secret.")
+        raise click.BadParameter(f"{_named(file)} is empty. Pass a file that contains the key or the token.")
     return text
 
 
 def read_key(file: Path) -> str:
-    """Reads a key from a file that contains only the key, or from a JSON file with one key that ``svcnb apply`` saved.
+    """Returns the key in a file that contains only the key, or in a JSON file with one key that ``svcnb apply`` saved.
+
+    ``-`` means standard input.
 
     Raises:
-        click.BadParameter: The JSON is invalid, or does not contain exactly one key. The message contains only the
-            names of keys.
+        click.BadParameter: The file is empty, or is not UTF-8 text. Or the JSON is invalid, or does not contain exactly
+            one key. The message contains only the names of keys.
+        OSError: The file cannot be read, is not a regular file, or is too large.
     """
     text = read_secret(file)
     if not text.startswith("{"):
@@ -151,22 +174,28 @@ def read_key(file: Path) -> str:
         keys = parse(text)
     if keys is None or not all(isinstance(key, str) for key in keys.values()):
         raise click.BadParameter(
-            f"{file} starts with {{, but is not a JSON object with names and keys. Pass a file that contains only a "
-            "key, or a file that `svcnb apply` saved.",
+            f"{_named(file)} starts with {{, but is not a JSON object with names and keys. Pass a file that contains "
+            "only a key, or a file that `svcnb apply` saved.",
             param_hint="--key-file",
         )
-    if len(keys) != 1:
-        names = ", ".join(keys) or "none"
-        problem = f"{file} contains {len(keys)} keys ({names}), but only one is allowed: save each key in its own file"
+    if not keys:
+        problem = f"{_named(file)} contains no key: pass a file that contains one key"
+        raise click.BadParameter(problem, param_hint="--key-file")
+    if len(keys) > 1:
+        problem = (
+            f"{_named(file)} contains {len(keys)} keys ({', '.join(keys)}), but only one is allowed: save each key in "
+            "its own file"
+        )
         raise click.BadParameter(problem, param_hint="--key-file")
     return str(next(iter(keys.values())))
 
 
 def read_source(file: Path) -> str:
-    """Reads an action's source without changes. ``-`` means standard input.
+    """Returns the source of an action from a file, without changes. ``-`` means standard input.
 
     Raises:
-        click.BadParameter: The file is empty, or is not UTF-8 text.
+        click.BadParameter: The file is empty, is not UTF-8 text, or standard input is too long.
+        OSError: The file cannot be read, is not a regular file, or is too large.
     """
     # Read bytes, because a changed line ending would change the CID.
     source = read_input(file)
@@ -174,13 +203,13 @@ def read_source(file: Path) -> str:
         text = source.decode("utf-8")
     except UnicodeDecodeError as error:
         raise click.BadParameter(
-            f"{file} is not UTF-8 text: invalid byte {source[error.start]:#04x} at position {error.start}. Save the "
-            f"file as UTF-8.",
+            f"{_named(file)} is not UTF-8 text: invalid byte {source[error.start]:#04x} at position {error.start}. "
+            "Save the source as UTF-8.",
             param_hint="FILE",
         ) from None
     if not text:
         raise click.BadParameter(
-            f"{file} is empty: write an action, for example: async function main({{ n }}) {{ return n + 1; }}",
+            f"{_named(file)} is empty: write an action, for example: async function main({{ n }}) {{ return n + 1; }}",
             param_hint="FILE",
         )
     return text

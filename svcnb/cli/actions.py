@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 
 def cid_or_file(text: str) -> str:
-    """Returns the CID of a source file. If the text is a CID, the function returns the text unchanged."""
+    """Returns the CID of a source file. If the text is not the path of a file, the function returns the text unchanged.
+
+    Args:
+        text: Path of a source file, a CID or a hashed CID.
+
+    Raises:
+        click.BadParameter: The text looks like a path (with a slash or an extension), but the file does not exist.
+        OSError: The file cannot be read.
+    """
     path = Path(text)
     if not path.is_file():
         if path.suffix or "/" in text:
@@ -61,7 +69,7 @@ def register(service: Client, action: str, name: str, description: str, as_json:
 @click.argument("action")
 @with_service
 def delete(service: Client, action: str) -> None:
-    """Delete an action from the account and from all of its groups. The command costs one cent.
+    """Delete an action from the account and from all groups of the account. The command costs one cent.
 
     ACTION is a CID, a source file or a hashed CID.
     """

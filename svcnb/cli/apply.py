@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 @click.option(
     "--secrets",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the secrets of new keys, readable only by you. Required if the plan creates keys.",
+    help="File for the secrets of new keys, readable only by you. Required if the plan creates keys, or if a trigger "
+    "uses a key that an earlier plan created.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_service
@@ -36,8 +37,8 @@ def command(
 ) -> None:
     """Change the account to match its description file.
 
-    The command shows the plan and its cost, requests confirmation, and applies the changes. After an interruption,
-    run the command again to continue.
+    The command shows the necessary changes (the plan) and their cost, requests confirmation, and makes the changes.
+    After an interruption, run the command again to continue.
     """
     from svcnb.toolkit.plan import plan
 

@@ -51,6 +51,6 @@ def top_up(service: Client, cents: int, method: Literal["card", "crypto"], as_js
 @output_options
 @with_service
 def confirm(service: Client, payment: str, as_json: bool) -> None:
-    """Add a collected payment to the credit, and print the new credit. PAYMENT is its id (pi_...)."""
+    """Add a completed payment to the credit, and print the new credit. PAYMENT is the id of the payment (pi_...)."""
     found = service.billing.confirm(payment)
     show({"balance_display": found.balance_display} if as_json else found.balance_display, as_json=as_json)

@@ -1,4 +1,4 @@
-"""Command ``svcnb cid``, which prints the CIDs of source files and plans."""
+"""Command ``svcnb cid``, which prints the CID of a source file, or of each action in a description file."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from svcnb.cli._service import read_input
 )
 @output_options
 def command(file: Path, expect: str | None, as_json: bool) -> None:
-    """Print the CID of a source file, or of each action of a plan.
+    """Print the CID of a source file, or of each action in a description file.
 
-    The command reads FILE as bytes, without changes. Use - for standard input. A file that ends with .toml is a plan:
-    the command lists its actions, including derived actions. The command computes the CIDs (IPFS CIDv0 of UnixFS)
-    without the service.
+    The command reads FILE as bytes, without changes. Use - for standard input. If FILE ends with .toml, it is a
+    description file (see `svcnb plan`). The command then lists the file's actions, including derived actions. The
+    command computes the CIDs (IPFS CIDv0 of UnixFS) without the service.
     """
     from svcnb.errors import InvalidArgument
     from svcnb.protocol.cid import cid, parse_cid
@@ -32,12 +32,13 @@ def command(file: Path, expect: str | None, as_json: bool) -> None:
     if file.suffix == ".toml":
         if expect is not None:
             raise click.UsageError(
-                "--expect cannot be used with a plan, which can contain several actions: pass a source file"
+                f"--expect needs a source file, but {file} is a description file, which can contain several actions: "
+                "pass a source file, or omit --expect"
             )
         from svcnb.toolkit.plan.description import Description
 
-        plan = Description.load(file)
-        cids = {name: plan.cid(name) for name in plan.actions}
+        description = Description.load(file)
+        cids = {name: description.cid(name) for name in description.actions}
         rows = [{"name": name, "cid": found, "hashed_cid": hashed_cid(found)} for name, found in cids.items()]
         show(rows if as_json else [{"name": row["name"], "cid": row["cid"]} for row in rows], as_json=as_json)
         return
@@ -45,7 +46,7 @@ def command(file: Path, expect: str | None, as_json: bool) -> None:
     found = cid(source)
     if expect is not None and not parse_cid(expect).identifies(source):
         raise InvalidArgument(
-            f"{expect} is not the CID of {file}",
-            hint=f"Restore the file, or pass the CID of this file: --expect {found}.",
+            f"{expect} is not the CID of {'standard input' if str(file) == '-' else file}",
+            hint=f"Restore the source, or pass the CID of this source: --expect {found}.",
         )
     show({"cid": found, "hashed_cid": hashed_cid(found)} if as_json else found, as_json=as_json)

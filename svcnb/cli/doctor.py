@@ -44,7 +44,7 @@ class Finding:
         what: Name of the check.
         good: Whether the check found no problem.
         seen: Versions, paths or the problem that the check found.
-        fix: How to fix the problem.
+        fix: How to fix the problem, if the check found one.
     """
 
     what: str
@@ -138,9 +138,10 @@ def _configured(base_url: str | None) -> Iterator[Finding]:
 
 
 def _tolerated(base_url: str) -> Iterator[Finding]:
-    """Yields requests that an emulator accepted but the live service would reject.
+    """Yields a finding for each kind of request that an emulator accepted but the live service would reject.
 
-    For other services, the function does not yield anything.
+    If the emulator accepted no such request, the function yields one finding without a problem. If the service is not
+    an emulator that this user can control, the function does not yield anything.
     """
     from svcnb.client.errors import SvcnbError
     from svcnb.control import EmulatorControl
@@ -155,7 +156,8 @@ def _tolerated(base_url: str) -> Iterator[Finding]:
         yield Finding(
             "strict types",
             good=False,
-            seen=f"{each['method']} {each['path']}: {each['form']}, {each['times']} times",
+            seen=f"{each['method']} {each['path']}: {each['form']}, {each['times']} "
+            f"time{'' if each['times'] == 1 else 's'}",
             fix=(
                 "Correct the client: the live service rejects these requests. To test the client, run `svcnb emulator "
                 "--preset strict`, which also rejects them."
@@ -220,7 +222,7 @@ def _bundles() -> Finding:
 
     package = Path(tools.__file__).resolve().parents[1]
     manifest = package / "tools" / "static" / "bundles.json"
-    fix = "In the working copy, run: python hatch_build.py"
+    fix = "Install svcnb again. In a working copy of the repository, run: python hatch_build.py"
     if not manifest.is_file():
         return Finding("bundles", good=False, seen=f"missing file: {manifest}", fix=fix)
     files = parse(manifest.read_text(encoding="utf-8"))["files"]
@@ -245,7 +247,7 @@ def _loopback() -> Finding:
             "loopback",
             good=False,
             seen=str(error),
-            fix="Stop a program that uses a port on 127.0.0.1, because the emulator needs a free port.",
+            fix="Permit programs to listen on 127.0.0.1. If all ports are in use, stop a program that uses a port.",
         )
     return Finding("loopback", good=True, seen="a free port on 127.0.0.1")
 

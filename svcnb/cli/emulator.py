@@ -28,8 +28,8 @@ the line also contains control_token. Programs of the same user on this machine 
 SIGTERM or Ctrl-C stops the emulator.
 The commands below control an emulator that runs in another terminal.
 
-You can also set each option with an environment variable, whose name is {ENVIRONMENT_PREFIX} and the uppercase name of
-the option, for example {ENVIRONMENT_PREFIX}STARTER_CREDITS.
+You can also set each option with an environment variable. Its name is {ENVIRONMENT_PREFIX} and the uppercase name of
+the option with underscores, for example {ENVIRONMENT_PREFIX}STARTER_CREDITS for --starter-credits.
 """
 
 

@@ -45,8 +45,9 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     command first copies the lessons to a folder (./svcnb-lessons), and does not overwrite your changes. Ctrl-C stops
     JupyterLab and the emulator.
 
-    Notebooks find the emulator in SVC_BASE_URL, so `svcnb.Client()` needs no argument. Each lesson also starts its own
-    emulator with fixed keys and a fixed time, so that the outputs of cells match the saved outputs.
+    Notebooks find the emulator in SVC_BASE_URL, so `svcnb.Client()` needs no argument. Without --shared, each lesson
+    also starts its own emulator. This emulator has fixed keys and a fixed time, so the outputs of cells match the saved
+    outputs.
 
     In a workshop (SVC_WORKSHOP_URL is set), notebooks use the emulators that the workshop server runs for this learner.
     If the server runs no emulators, lessons start their own. The copy of the lessons contains no solutions. Lessons
@@ -135,9 +136,14 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], port: int) -> None:
                 return
         except OSError:
             time.sleep(POLL_S)
+    problem = (
+        f"JupyterLab did not respond on port {port} within {START_TIMEOUT_S:g} seconds"
+        if server.poll() is None
+        else f"JupyterLab ended with exit code {server.returncode} before it responded on port {port}"
+    )
     raise click.ClickException(
-        f"JupyterLab did not respond on port {port}. The output of JupyterLab is above. To check the "
-        "installation, run `python -m jupyterlab --version`. To find what is missing, run `svcnb doctor`."
+        f"{problem}. The output of JupyterLab is above. To check the installation, run `python -m jupyterlab "
+        "--version`. To find what is missing, run `svcnb doctor`."
     )
 
 

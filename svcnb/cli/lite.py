@@ -27,7 +27,7 @@ def command() -> None:
 def build(folder: Path, distribution: Path | None) -> None:
     """Build the site into FOLDER.
 
-    Any web server can publish the folder. The page loads no files from other addresses. The first build downloads the
+    Any web server can publish the folder. The site loads no files from other addresses. The first build downloads the
     Python runtime and the wheels.
     """
     from svcnb.lite.packages import PackagesMissing

@@ -44,14 +44,15 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
     """Store a service address and a key in the configuration file.
 
     The file is SVCNB_CONFIG or ~/.config/svcnb/config.toml, and only you can read it (0600). Other settings and
-    profiles stay unchanged. The command never prints the key, and clients send it only to this address.
+    profiles stay unchanged. The command never prints the key. Clients send the stored key only to the stored address.
     """
     from svcnb.client.config import API_PATH, clean_key, clean_url, config_file, read_settings
 
     path = config_file()
     if path is None:
         raise click.UsageError(
-            "the home folder for the configuration file does not exist: set SVCNB_CONFIG to the path of the file"
+            "the path of the configuration file is unknown, because this user has no home folder: set SVCNB_CONFIG to "
+            "the path of the file"
         )
     if profile is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", profile):
         raise click.BadParameter(

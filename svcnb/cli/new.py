@@ -17,18 +17,23 @@ from svcnb.cli._output import examples, output_options, show
 def command(recipe: str | None, folder: Path | None, *, listed: bool, as_json: bool) -> None:
     """Create a project from a recipe.
 
-    The project contains an action, tests, a plan of the account, a CI workflow and a README. Most projects also contain
-    a contract. The command does not overwrite existing files.
+    RECIPE is the name of a recipe, which --list shows. FOLDER is a new or empty folder. The project contains an action,
+    tests, a description file of the account (account.toml), a CI workflow and a README. Most projects also contain a
+    contract.
     """
     from svcnb.toolkit.cookbook import create_project, recipes
 
     if listed:
         show(recipes(), as_json=as_json)
         return
-    if recipe is None or folder is None:
+    if recipe is None:
         raise click.UsageError(
-            "the recipe or the folder is missing: run `svcnb new RECIPE FOLDER`. To list the recipes, run "
-            "`svcnb new --list`."
+            "the name of the recipe is missing. To list the recipes, run `svcnb new --list`. Then run "
+            "`svcnb new RECIPE FOLDER`."
+        )
+    if folder is None:
+        raise click.UsageError(
+            f"the folder of the project is missing: add a new folder, for example `svcnb new {recipe} my-project`"
         )
     made = create_project(recipe, folder)
     show({"folder": str(made)}, as_json=as_json, text=f"Created {made}. Next: cd {made} && pytest")

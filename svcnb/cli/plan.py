@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds the options of both `plan` and `apply`."""
+    """Decorator that adds the argument FILE, and the options that `plan` and `apply` have in common."""
     for option in (
         click.option("--prune", is_flag=True, help="Delete groups, keys and actions that are not in FILE."),
         click.option(
             "--state",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="File that maps names to groups, keys and wallets. Default: FILE with the extension .state.json "
-            "instead of .toml.",
+            help="File that maps names to wallets, groups, keys and triggers. Default: FILE with the extension "
+            ".state.json instead of .toml.",
         ),
         click.option(
             "--triggers-token-file",
@@ -42,7 +42,11 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def triggers_of(token_file: Path | None) -> AbstractContextManager[TriggersClient | None]:
-    """Returns a client of the triggers service, or None without a token."""
+    """Returns a context manager that yields a client of the triggers service.
+
+    Args:
+        token_file: File that contains an approved token. With None, the context manager yields None.
+    """
     if token_file is None:
         return nullcontext()
     from svcnb.client.triggers import TriggersClient
@@ -51,7 +55,7 @@ def triggers_of(token_file: Path | None) -> AbstractContextManager[TriggersClien
 
 
 def shown(plan: Plan) -> dict[str, Any]:
-    """Returns a plan as JSON values."""
+    """Returns the steps and the cost of a plan as JSON values."""
     steps = [
         {"sign": step.sign, "kind": step.kind, "name": step.name, "says": step.says, "cents": step.cents}
         for step in plan
@@ -78,8 +82,8 @@ def command(
 ) -> None:
     """Show the changes needed to match the description file.
 
-    FILE is a TOML file with actions, wallets, groups, keys and triggers by name. The command does not change anything,
-    and it is free.
+    FILE is the description file: a TOML file with actions, wallets, groups, keys and triggers by name. The command
+    shows the changes and their cost (the plan). It does not change anything, and is free.
     """
     from svcnb.toolkit.plan import plan
 

@@ -74,7 +74,7 @@ _NEW = "new"
 )
 @click.option("--profile", metavar="NAME", help="Profile that `svcnb login` stored. Default: SVC_PROFILE.")
 @click.option("--summary", is_flag=True, help="Print the result as Markdown instead of the path of the page.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result, or the list of reports, as JSON.")
 @click.option("--quiet", is_flag=True, help="Do not print anything if no problem is found.")
 @click.option(
     "--log-json", is_flag=True, help=("Log start, progress and end on standard error, one JSON object per line.")
@@ -277,9 +277,13 @@ def _parameters(given: tuple[str, ...]) -> dict[str, str]:
     found = {}
     for each in given:
         name, sign, value = each.partition("=")
-        if not sign or not name.strip():
+        if not sign:
             raise click.BadParameter(
                 f"{name!r} does not have the format NAME=VALUE. Write, for example, since=30d.", param_hint="--param"
+            )
+        if not name.strip():
+            raise click.BadParameter(
+                "the name of the parameter is missing before =. Write, for example, since=30d.", param_hint="--param"
             )
         found[name.strip()] = value
     return found

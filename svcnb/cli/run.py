@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--params", default="null", help="Parameters of main, as JSON. @FILE reads the parameters from a file.")
-@click.option("--action", "name", help="Name of an action of the plan; required if the plan contains several actions.")
+@click.option(
+    "--action",
+    "name",
+    help="Name of an action in the description file; required if the file contains several actions.",
+)
 @click.option(
     "--until-effective",
     type=click.FloatRange(0),
@@ -39,17 +43,21 @@ if TYPE_CHECKING:
 def command(
     service: Client, file: Path, params: str, name: str | None, until_effective: float | None, as_json: bool
 ) -> None:
-    """Run an action from a source file, or from a plan.
+    """Run an action from a source file, or from a description file.
 
-    The command reads FILE without changes. Use - for standard input. A file that ends with .toml is a plan, whose
-    derived actions run with their constants. The command prints the response on standard output and logs on standard
-    error. A run costs one cent per second, and at least one cent. A failed run is free, and the exit code is 1.
+    The command reads FILE without changes. Use - for standard input. If FILE ends with .toml, it is a description file
+    (see `svcnb plan`), whose derived actions run with their constants. The command prints the response on standard
+    output and logs on standard error. A run costs one cent per second, and at least one cent. A failed run is free, and
+    the exit code is 1.
     """
     from svcnb.client.errors import ActionError
 
     if file.suffix != ".toml" and name is not None:
-        raise click.UsageError("--action selects an action of a plan, but FILE is not a plan: pass a .toml file")
-    source, wanted = _of_plan(file, name) if file.suffix == ".toml" else read_source(file), _parsed(params)
+        raise click.UsageError(
+            f"--action selects an action in a description file, but {file} does not end with .toml: pass a .toml file, "
+            "or omit --action"
+        )
+    source, wanted = _described(file, name) if file.suffix == ".toml" else read_source(file), _parsed(params)
     try:
         run = service.run(source, wanted, until_effective=until_effective)
     except ActionError as error:
@@ -65,26 +73,31 @@ def command(
     click.echo(run.response if isinstance(run.response, str) else json_text(run.response))
 
 
-def _of_plan(file: Path, name: str | None) -> Action | str:
-    """Returns an action of a plan, or only its CID if the plan does not contain the source.
+def _described(file: Path, name: str | None) -> Action | str:
+    """Returns an action from a description file, or only its CID if the file does not contain the source.
+
+    Args:
+        file: Path of the description file.
+        name: Name of the action. With None, the file must contain exactly one action.
 
     Raises:
-        click.UsageError: The plan does not contain the action, or contains several actions although the name is
-            missing.
+        click.UsageError: The file contains no actions, or not the action with this name. Or the name is None, but the
+            file contains several actions.
     """
     from svcnb.toolkit.plan.description import Description
 
-    plan = Description.load(file)
-    if name is None and len(plan.actions) == 1:
-        (name,) = plan.actions
-    if not plan.actions:
-        raise click.UsageError(f"the plan {file} contains no actions: add an action to the plan")
-    if name not in plan.actions:
+    description = Description.load(file)
+    if name is None and len(description.actions) == 1:
+        (name,) = description.actions
+    if not description.actions:
+        raise click.UsageError(f"the description file {file} contains no actions: add an action to the file")
+    if name not in description.actions:
         found = "several actions" if name is None else f"no action {name!r}"
         raise click.UsageError(
-            f"the plan {file} contains {found}: pass one of its actions with --action ({', '.join(plan.actions)})"
+            f"the description file {file} contains {found}: pass one of its actions with --action "
+            f"({', '.join(description.actions)})"
         )
-    return plan.action(name)
+    return description.action(name)
 
 
 def _parsed(params: str) -> object:

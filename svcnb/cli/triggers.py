@@ -27,9 +27,9 @@ def _with_triggers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that passes a client of the triggers service to a command.
+    """Decorator that adds ``--triggers-url`` and ``--token-file``, and passes a client of the triggers service.
 
-    The decorator reads the token from a file, never from the command line.
+    No option accepts the token itself, because the process list would show the token to all users of the machine.
     """
 
     @click.option(
@@ -251,8 +251,10 @@ def _parsed(text: str, option: str) -> dict[str, Any]:
             f"invalid JSON ({error}). Write, for example, '{{\"n\": 1}}'.", param_hint=option
         ) from None
     if not isinstance(value, dict):
+        from svcnb.protocol.wire.rejections import shown
+
         raise click.BadParameter(
-            f"expected a JSON object, got {type(value).__name__}. Write, for example, '{{\"n\": 1}}'.",
+            f"expected a JSON object, got {shown(value)}. Write, for example, '{{\"n\": 1}}'.",
             param_hint=option,
         )
     return value

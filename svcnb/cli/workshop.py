@@ -90,8 +90,9 @@ def start(
     learner, with a name, an e-mail address, or both. A line that contains only a comma, a semicolon or a tab adds a
     learner without a name. On the command line, put names with spaces in quotation marks.
 
-    With the host 127.0.0.1, this machine runs the emulators of all learners, and starts each emulator on demand. With
-    another --host, learners run the emulators on their own machines, and this server collects their progress.
+    By default, the server listens on 127.0.0.1. This machine then runs the emulators of all learners, and starts each
+    emulator on demand. With --url or another --host, learners run the emulators on their own machines, and this server
+    collects their progress.
 
     The command writes each learner's environment variables to FOLDER/places/NAME.env. With this file, a learner starts
     with `. NAME.env && svcnb lab`. FOLDER/hand-out.json contains the environment variables of all learners.

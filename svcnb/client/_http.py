@@ -259,11 +259,35 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
         )
         return unreached
     if isinstance(error, httpx.TimeoutException):
+        return _late(error, where, request)
+    if isinstance(error, httpx.LocalProtocolError):
+        return TransportError(
+            f"the request to {where} violates the HTTP protocol, so the client did not send the request",
+            hint="Remove line breaks and other control characters from the headers and the key.",
+        )
+    if isinstance(error, httpx.ProxyError):
+        return TransportError(
+            f"the proxy rejected the connection to {where}",
+            hint="Check the proxy in the environment variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY.",
+        )
+    if isinstance(error, httpx.DecodingError):
+        return TransportError(f"the response from {where} cannot be decompressed")
+    return TransportError(f"the connection to {where} was lost: {type(error).__name__}")
+
+
+def _late(error: httpx.TimeoutException, where: str, request: Request) -> TimedOut:
+    if isinstance(error, httpx.ConnectTimeout):
+        late = TimedOut(f"cannot connect to {where} within {min(request.connect_timeout, request.timeout):g} s")
+    elif isinstance(error, httpx.PoolTimeout):
+        late = TimedOut(
+            f"all connections of this client were busy for {request.timeout:g} s, so the client sent no request",
+            hint="Start fewer calls at the same time, or allow more time: svc.with_options(timeout=seconds).",
+        )
+    else:
         path = urlsplit(request.url).path
         late = TimedOut(f"{where} did not respond to {request.method} {path} within {request.timeout:g} s")
-        late.unsent = isinstance(error, (httpx.ConnectTimeout, httpx.PoolTimeout))
-        return late
-    return TransportError(f"the connection to {where} was lost: {type(error).__name__}")
+    late.unsent = isinstance(error, (httpx.ConnectTimeout, httpx.PoolTimeout))
+    return late
 
 
 def _closed(error: RuntimeError) -> TransportError:

@@ -182,6 +182,7 @@ class Batch(_Results):
         Raises:
             Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and insufficient
                 credit raises `OutOfCredit`.
+            InvalidArgument: The parameters of a run are invalid, and no run executed the action.
         """
         work = self._work
         work.begin(retry_failed=retry_failed)

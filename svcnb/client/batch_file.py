@@ -13,6 +13,7 @@ from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.outcomes import Outcome
 from svcnb.client.request import encode
 from svcnb.files import read_text
+from svcnb.protocol.errors import shown
 from svcnb.protocol.nesting import parse
 
 FORMAT: Final = "svcnb batch 1"
@@ -47,19 +48,25 @@ class BatchFile:
         if not lines:
             return
         if (header := _json(lines[0])) != self._header:
-            what = (
-                "belongs to another batch: the action or the parameters differ"
-                if isinstance(header, dict) and header.get("format") == FORMAT
-                else "is not a batch file"
-            )
             raise InvalidArgument(
-                f"the file {self.path} {what}",
+                f"the file {self.path} {self._problem(header)}",
                 hint="Pass another file, or delete this file to start from the beginning.",
             )
         for line in lines[1:]:
             kept = _json(line)  # None if a crash truncated the line
             if isinstance(kept, dict) and 0 <= kept.get("index", -1) < len(self._params):
                 yield Outcome.model_validate({**kept, "params": self._params[kept["index"]]})
+
+    def _problem(self, header: Any) -> str:
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            return "is not a batch file"
+        if header.get("cid") != self._header["cid"]:
+            given = shown(header.get("cid"))
+            return f"belongs to another batch: it contains runs of the action {given}, not {self._header['cid']}"
+        if header.get("runs") != self._header["runs"]:
+            given = shown(header.get("runs"))
+            return f"belongs to another batch: that batch has {given} runs, but this batch has {self._header['runs']}"
+        return "belongs to another batch: that batch has other parameters"
 
     def open(self) -> None:
         """Opens the file for appending."""

@@ -246,7 +246,7 @@ def clean_url(url: str, name: str) -> str:
     if not _is_http_address(text):
         raise ConfigError(
             f"invalid {name} {shown!r}: expected an http or https address",
-            hint="Write the address with its scheme, as in http://127.0.0.1:8000/.",
+            hint="Write the scheme, the host and, if necessary, the port (at most 65535): http://127.0.0.1:8000.",
         )
     if name == "base_url" and ("?" in text or "#" in text):
         raise ConfigError(
@@ -356,12 +356,12 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
             f"the configuration file {path} is not valid TOML: {error}",
-            hint="Correct the line that the message describes.",
+            hint="Correct the line that this error names.",
         ) from error
     profiles = values.pop("profiles", {})
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):
         raise ConfigError(
-            f"invalid setting 'profiles' in {path}: expected a table",
+            f"invalid setting 'profiles' in {path}: expected one table for each profile",
             hint=("Write [profiles.NAME] above the settings of each profile."),
         )
     for settings in (values, *profiles.values()):
@@ -386,7 +386,7 @@ def _check_settings(path: Path, settings: Mapping[str, object]) -> None:
             )
         if not isinstance(value, str):
             raise ConfigError(
-                f"invalid setting {name!r} in {path}: expected a string",
+                f"invalid setting {name!r} in {path}: expected a string, got {type(value).__name__}",
                 hint=f'Write the value in quotation marks: {name} = "...".',
             )
 

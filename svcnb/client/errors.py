@@ -136,9 +136,11 @@ class ChainError(SvcnbError):
     """Error raised when the contract rejects a call, or when the client cannot reach the chain.
 
     Attributes:
-        name: Name of the contract's error, for example ``AccountAlreadyExists``. Empty if the cause is not the
-            contract, for example a chain node that does not respond.
-        arguments: Arguments of the contract's error.
+        name: Name of the contract's error, for example ``AccountAlreadyExists``. The client adds three names. If the
+            wallet cannot pay the gas, the name is ``InsufficientFunds``. If the outcome of a transaction is unknown,
+            the name is ``Pending``. If the service does not find a new usage key, the name is ``NotResolved``. Empty
+            for other causes, for example a chain node that does not respond.
+        arguments: Arguments of the error, for example addresses and hashes.
     """
 
     def __init__(

@@ -41,7 +41,8 @@ def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Ite
     Args:
         total: Total number of steps.
         done: Number of steps that are already completed.
-        wanted: Whether to show the bar. None shows the bar in a terminal or a notebook.
+        wanted: Whether to show the bar. None shows the bar in a terminal or a notebook if tqdm is installed and at
+            least two steps remain.
         unit: Name of one step, for example ``run``.
 
     Raises:

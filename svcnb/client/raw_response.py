@@ -47,7 +47,7 @@ class RawResponse(Generic[T]):
 
     @property
     def request_id(self) -> str:
-        """Id that the service assigned to the last request."""
+        """Id that the service assigned to the last request. Empty if the response has no id."""
         return self.headers.get("x-request-id", "")
 
 

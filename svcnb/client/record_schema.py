@@ -88,8 +88,8 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
         return VERSIONS.needs_migration(_version(connection), path)
     except UnreadableVersion as error:
         raise ConfigError(
-            str(error),
-            hint="Use the version of svcnb that the message describes, or set SVC_HISTORY to the path of another file.",
+            error.message,
+            hint="Use the version of svcnb that this error names, or set SVC_HISTORY to the path of another file.",
         ) from None
 
 

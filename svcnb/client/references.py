@@ -99,7 +99,7 @@ def _group_number(value: object) -> int:
     if number is None:
         raise InvalidArgument(
             f"invalid group {_shown(value)}",
-            hint='Pass a Group, its number, or its number as a string, such as "7" or "0x7".',
+            hint='Pass a Group, its number (less than 2**64), or its number as a string, such as "7" or "0x7".',
         )
     return number
 
@@ -183,7 +183,7 @@ def raw_cid(value: ActionRef) -> str:
     if isinstance(value, RegisteredAction):
         if value.cid:
             return value.cid
-        value = value.hashed_cid or ""
+        value = _known_hash(value)
     if isinstance(value, Action):
         return value.cid
     if isinstance(value, str):
@@ -214,12 +214,7 @@ def action_hash(value: ActionRef) -> str:
         InvalidArgument: The value does not identify an action.
     """
     if isinstance(value, RegisteredAction):
-        if value.hashed_cid is None:
-            raise InvalidArgument(
-                f"the service did not return the hash of {value!r}",
-                hint="Pass the action itself, its source or its CID (Qm...).",
-            )
-        return value.hashed_cid
+        return _known_hash(value)
     if isinstance(value, int) and not isinstance(value, bool) and value == everything:
         return WILDCARD_HASH
     if isinstance(value, str):
@@ -229,6 +224,15 @@ def action_hash(value: ActionRef) -> str:
         if _ZEROS.match(text):
             return WILDCARD_HASH
     return hashed_cid(raw_cid(value))
+
+
+def _known_hash(action: RegisteredAction) -> str:
+    if action.hashed_cid is None:
+        raise InvalidArgument(
+            f"the service did not return the hash of {action!r}",
+            hint="Pass the action itself, its source or its CID (Qm...).",
+        )
+    return action.hashed_cid
 
 
 def source_or_cid(value: ActionRef) -> tuple[str | None, str]:

@@ -79,7 +79,7 @@ class Service:
 
     @property
     def config(self) -> Config:
-        """Settings that do not depend on the worker's environment."""
+        """Client settings with the values of this object. The environment of the worker does not affect them."""
         return Config(
             base_url=self.base_url,
             api_key=Secret(self.key) if self.key else None,

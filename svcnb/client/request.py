@@ -221,15 +221,22 @@ def failure(
     if 300 <= answer.status < 400:  # noqa: PLR2004 - statuses 3xx are redirects
         return errors.NotTheApi(
             f"the response to {_endpoint(request)} (status {answer.status}) is a redirect, which the API never sends",
-            hint=f"Set base_url to the target of the redirect, without /core/v1 and the rest of the path: "
-            f"{answer.headers.get('location', 'not given')[:200]}",
+            hint=(
+                f"Set base_url to the target of the redirect, without /core/v1 and the rest of the path: {target[:200]}"
+                if (target := answer.headers.get("location"))
+                else None
+            ),
         )
     try:
         body = parse(answer.content) if answer.content else ""
     except ValueError:
         return errors.NotTheApi(
-            f"the response to {_endpoint(request)} (status {answer.status}) is not JSON, so the host or the path of "
-            "the API is wrong"
+            f"the response to {_endpoint(request)} (status {answer.status}) is not JSON, so the API did not send it",
+            hint=(
+                "Try again in a few seconds, because a proxy may have sent this response. Otherwise, check base_url."
+                if answer.status >= 500  # noqa: PLR2004 - statuses 5xx are failures of a server
+                else None
+            ),
         )
     code = fix = docs_url = ""
     if isinstance(body, dict):
@@ -289,6 +296,8 @@ def _text(value: object) -> str:
 
 
 def _one_line(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"the member {str(error)[:300]} is missing"
     return " ".join(str(error).split())[:300]
 
 

@@ -22,7 +22,7 @@ _CONNECTION: Final = "_svcnb_connection"
 
 
 def load(shell: InteractiveShell) -> None:
-    """Registers the magics and their completion. Repeated calls have no effect.
+    """Registers the magics and their completion. A repeated call registers them again, and clears the chosen service.
 
     Args:
         shell: The running IPython shell.

@@ -24,7 +24,7 @@ _DEFAULT_CONSTANT: Final = "CONST"
 
 
 def options() -> Options:
-    """Returns the parser for the line of the magic."""
+    """Returns the parser for the first line of a cell with ``%%action``."""
     made = Options(
         prog="%%action", description="Creates an action from the JavaScript of the cell, which must define main."
     )

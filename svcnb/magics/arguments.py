@@ -38,7 +38,8 @@ class Options(argparse.ArgumentParser):
         """Returns the options of a line. As in a shell, quotation marks enclose a word that contains spaces.
 
         Raises:
-            InvalidArgument: A quote is not closed, or an option is unknown.
+            InvalidArgument: A quotation mark is not closed, an option is unknown or has an invalid value, or there are
+                too many words.
             HelpShown: The line requests help.
         """
         try:

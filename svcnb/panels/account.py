@@ -39,7 +39,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     Args:
         client: Client of the service. If the client has a key, the user can immediately open the account of the key.
         owner: Wallet for ChainSecured accounts: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner` or a
-            `svcnb.ContractWallet`. Without a wallet, users can enter a private key.
+            `svcnb.ContractWallet`. None means that the user chooses a wallet in the panel.
 
     Attributes:
         state: Displayed values: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance``.
@@ -66,11 +66,11 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @property
     def owner(self) -> Signer | None:
-        """Wallet for ChainSecured accounts, from the constructor or from the user's choice in the panel."""
+        """Wallet for ChainSecured accounts, from the constructor or from the user's choice. None without a wallet."""
         return self.session.owner
 
     def about(self) -> dict[str, object]:
-        """Returns the mode of the open account."""
+        """Returns the mode of the open account, or a note that no account is open."""
         return {"mode": self.state["mode"] or "no open account"}
 
     def session_changed(self, what: frozenset[str]) -> None:  # noqa: ARG002 - the panel shows every change
@@ -102,7 +102,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def setting(self) -> dict[str, Any]:
-        """Returns the available amounts of a payment, and whether the client has a key."""
+        """Returns the available amounts of a payment in cents, and whether the client has a key."""
         return {"packages": list(PAYMENT_PACKAGES_CENTS), "has_key": self.client.config.api_key is not None}
 
     # --- API mode -----------------------------------------------------------------------------------------------
@@ -152,7 +152,8 @@ class AccountPanel(WalletPanel, bundle="account"):
         with field("file"):
             if len(text) > MAX_KEY_FILE:
                 raise InvalidArgument(
-                    f"{name} is too large for a key file: it has more than {MAX_KEY_FILE:,} characters",
+                    f"{name} is too large for a key file: it has {len(text):,} characters, but at most "
+                    f"{MAX_KEY_FILE:,} are allowed",
                     hint="Choose an encrypted JSON key file (version 3), which is the format that wallets export.",
                 )
         with field("password", SigningError):
@@ -179,7 +180,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def forget_owner(self) -> None:
-        """Removes the owner's wallet from the panel."""
+        """Removes the owner's wallet from all panels of the client and from the kernel's memory."""
         self._own(None)
 
     def _own(self, owner: Signer | None) -> None:
@@ -215,7 +216,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def transfer(self, to: str, *, confirm: bool = False) -> None:
-        """Transfers the account to the wallet with the address ``to``.
+        """Transfers the open ChainSecured account to the wallet with the address ``to``, and closes the account.
 
         Without ``confirm``, the method raises an error that describes the effect.
         """
@@ -234,7 +235,10 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def resume(self, mint: str) -> dict[str, str]:
-        """Completes the creation of a wallet or usage key. For a usage key, the method returns its secret once."""
+        """Completes the creation of a wallet or usage key.
+
+        For a usage key, the method returns its secret once. For a wallet, the method returns its address.
+        """
         made = await self.service.chain_secured.resume(mint, await self._signer(), on_preview=self._confirmed)
         self.record("for mint in svc.chain_secured.pending():\n    svc.chain_secured.resume(mint, owner)")
         self.session.changed("resources")
@@ -267,7 +271,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     async def _signer(self) -> Signer:
         if self.owner is None:
             raise SigningError(
-                "the wallet that owns the ChainSecured account is missing",
+                "no wallet is chosen as the owner of the ChainSecured account",
                 hint="Choose a browser wallet, a key file or a private key under ChainSecured mode.",
             )
         await connected(self.owner, self.channel)

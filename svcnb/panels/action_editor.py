@@ -41,8 +41,8 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     Attributes:
         source: The source in the editor.
-        result: Last successful run. None before the first run and after a failed run.
-        error: Error of the last run. None if the last run succeeded.
+        result: Result of the last run. None before the first run and after a failed run.
+        error: Error of the last run. None before the first run and after a successful run.
 
     Example:
         ``editor = svcnb.panels.ActionEditor(svc, action, {"n": 41})``, and then ``editor.action``, ``editor.result``
@@ -106,7 +106,10 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def lint(self, source: str) -> dict[str, Any]:
-        """Checks the source of an action, and returns the findings of the linter."""
+        """Checks the source of an action, and returns the findings of the linter.
+
+        If the parser of the linter is not installed, the method returns no findings and the reason.
+        """
         try:
             found = lint(source, vocabulary=self.client.vocabulary)
         except ImportError as error:
@@ -226,7 +229,10 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     async def register(self, source: str, name: str) -> dict[str, str]:
-        """Registers a source under a name, for one cent, and returns the name and the hashed CID."""
+        """Registers a source under a name, and returns the name and the hashed CID.
+
+        In API mode, the call costs one cent. In ChainSecured mode, the owner's wallet pays the gas.
+        """
         with field("source"):
             action = Action(source, name=name)
         with field("name"):

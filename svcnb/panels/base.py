@@ -28,10 +28,10 @@ F = TypeVar("F", bound=Callable[..., object])
 def command(work: F) -> F:
     """Decorator that makes a method of a panel a command. The browser side can call a command by name.
 
-    The method takes JSON values as keyword arguments and returns a JSON value. The method never runs on the notebook's
-    thread. A coroutine function runs on the event loop of the panels, and stops at its next await after a cancellation.
-    A plain function runs on a worker thread, and a cancellation discards its result. The panel shows errors with their
-    hints.
+    The method takes JSON values as keyword arguments and returns a JSON value. A coroutine function runs on the event
+    loop of the panels, and stops at its next await after a cancellation. A plain function runs on a worker thread, and
+    a cancellation discards its result. The method therefore does not block the notebook, except in a browser page,
+    which has only one thread. The panel shows errors with their hints.
     """
     work.__svcnb_command__ = True  # type: ignore[attr-defined]  # functions accept any attribute
     return work
@@ -46,7 +46,8 @@ class Panel(anywidget.AnyWidget):
     responses.
 
     Args:
-        client: Client of the service. Its key stays in the kernel.
+        client: Client of the service, or None for a panel without a service. The panel never sends a key that
+            the client already has to the browser.
 
     Raises:
         InvalidArgument: ``client`` is not a `svcnb.Client`.
@@ -198,7 +199,7 @@ class Panel(anywidget.AnyWidget):
     def as_code(self) -> str:
         """Returns the user's steps in all panels of the client, as runnable Python.
 
-        The code reads the key from ``SVC_API_KEY``.
+        If the client was created with a key, the code reads the key from ``SVC_API_KEY``.
         """
         start = ["import svcnb", ""]
         if self._session is not None:

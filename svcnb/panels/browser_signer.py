@@ -21,7 +21,7 @@ class BrowserSigner(Signer):
     request to the wallet.
 
     Args:
-        panel: A displayed panel. Without a panel, the first signature displays a new panel.
+        panel: A displayed panel. With None, the first request to the wallet displays a new panel.
 
     Example:
         Display ``panel = svcnb.panels.SigningPanel(svc)`` in one cell. In the next cell, run ``owner = await
@@ -87,7 +87,12 @@ class BrowserSigner(Signer):
         )
 
     async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:
-        """Shows the envelope in the panel, and requests the wallet's signature; see `Signer.sign_typed_data`."""
+        """Shows the envelope in the panel, and requests the wallet's signature; see `Signer.sign_typed_data`.
+
+        Raises:
+            SigningError: The user or the wallet declined, no panel shows the request, or the user did not respond
+                while the envelope was valid.
+        """
         return await self.panel.ask_signature(typed_data)
 
     async def send_transaction_async(self, fields: dict[str, Any]) -> str:
@@ -100,7 +105,8 @@ class BrowserSigner(Signer):
             The transaction's hash.
 
         Raises:
-            SigningError: The user or the wallet declined, or the wallet did not switch to the correct chain.
+            SigningError: The user or the wallet declined, or did not respond within 10 minutes. Other causes are that
+                no panel shows the request, or that the wallet did not switch to the correct chain.
         """
         return await self.panel.ask_transaction(fields)
 

@@ -14,7 +14,10 @@ T = TypeVar("T")
 
 
 class Background:
-    """Event loop on a separate thread, which starts on first use and ends with the process."""
+    """Event loop on a separate thread, which starts on first use and ends with the process.
+
+    A browser page has only one thread. In a page, coroutines run on the page's own event loop.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

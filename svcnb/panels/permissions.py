@@ -43,8 +43,9 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
     missing.
 
     The panel shows the account of the client's key. With ``owner``, the panel shows the on-chain account that this
-    wallet owns. Each change of such an account is a transaction. The panel first simulates the transaction. Before the
-    wallet signs, the panel shows the decoded transaction and its gas.
+    wallet owns. Without ``owner``, it shows the ChainSecured account that another panel of the client has opened, if
+    any. Each change of such an account is a transaction. The panel first simulates the transaction. Before the wallet
+    signs, the panel shows the decoded transaction and its gas.
 
     Args:
         client: Client of the service. Changes need the account key. Any key of the account can view the
@@ -166,7 +167,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         edits = self._matrix.edits(wanted)
         if [self._code(edit) for edit in edits] != calls:
             raise InvalidArgument(
-                "the account changed after these calls were shown; no transaction was sent",
+                "the account changed after these calls were shown; the panel did not make any change",
                 hint="Check the matrix and the calls again, then apply the changes.",
             )
         try:

@@ -110,13 +110,13 @@ class RunsPanel(Panel, bundle="runs"):
         run = self._seen.get(number)
         if run is None:
             raise InvalidArgument("this run is no longer stored", hint="Refresh the list.")
-        trace = None
+        trace, untraced = None, ""
         if run.traced:
             try:
                 trace = trace_view(await self.service.trace(run.request_id))
                 self.record(f"svc.trace({run.request_id!r})")
-            except SvcnbError:
-                trace = None  # the emulator has deleted the trace, but the other data is still useful
+            except SvcnbError as error:  # for example, the emulator has deleted the trace
+                untraced = error.message
         past = run.past
         return {
             **self._row(run),
@@ -128,6 +128,7 @@ class RunsPanel(Panel, bundle="runs"):
             "has_values": past is not None,
             "logs": await asyncio.to_thread(self._feed.logs_of, run),
             "trace": trace,
+            "untraced": untraced,
         }
 
     @command

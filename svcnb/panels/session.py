@@ -39,7 +39,7 @@ class Session:
 
     A change of the open account has the name ``account``. A change of wallets, groups, actions or usage keys has the
     name ``resources``. ``key`` is a change of the key that runs actions, and ``code`` a change of the recorded Python.
-    The other names are ``runs`` and ``balance``.
+    ``runs`` is a new run, and ``balance`` a change of the credit.
 
     Args:
         client: The client. When a panel opens an account, the key of the client changes, so the notebook and the panels
@@ -160,10 +160,14 @@ class Session:
             self.changed("key")
 
     def choose_key(self, which: str) -> None:
-        """Chooses the key that runs actions, by its hash. An empty string chooses the client's key."""
+        """Chooses the key that runs actions, by its hash. An empty string chooses the client's key.
+
+        Raises:
+            ConfigError: The session does not have the secret of the usage key.
+        """
         if which and which not in self._keys:
             raise ConfigError(
-                "the panel does not have the secret of this usage key",
+                f"the panel does not have the secret of the usage key {which}",
                 hint="Create a new usage key, or open the account with the stored key. The panel shows a "
                 "secret only once.",
             )
@@ -171,7 +175,11 @@ class Session:
         self.changed("key")
 
     def runner(self) -> AsyncClient:
-        """Returns the client that runs actions."""
+        """Returns the client that runs actions.
+
+        Raises:
+            ConfigError: The open account is ChainSecured, and no usage key is chosen.
+        """
         if self._run_key:
             return self.service.with_key(self._keys[self._run_key])
         if self.account is not None:
@@ -208,7 +216,7 @@ class Session:
 
     @property
     def _billing_without_signature(self) -> Any:
-        """Object that reads the credit without a signature. None if the owner's wallet must sign the request."""
+        """Object that reads the credit without asking the user for a signature. None if the user must sign."""
         if self.account is None or isinstance(self.owner, LocalSigner):
             return self.billing
         key = self._keys.get(self._run_key) or next(iter(self._keys.values()), None)

@@ -134,7 +134,8 @@ class SigningPanel(WalletPanel, bundle="signing"):
     ) -> dict[str, str]:
         """Sends the envelope to its endpoint, and returns the response.
 
-        The panel shows a secret in the response only once.
+        The panel shows a secret in the response only once. Without ``confirm``, the method does not send an envelope
+        whose effect is irreversible, but raises an error that describes the effect.
         """
         sent = await self.service.chain_secured.send(SignedEnvelope(typed_data, signature), confirm=confirm)
         self.record("svc.chain_secured.send(signed" + (", confirm=True)" if confirm else ")"))

@@ -1,4 +1,4 @@
-"""Plain-language description of an AccountConfig transaction for the person who signs it."""
+"""Plain-language description of a transaction to the service's contract, AccountConfig, for the person who signs it."""
 
 from __future__ import annotations
 

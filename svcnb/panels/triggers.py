@@ -19,6 +19,7 @@ from svcnb.panels.loop import BACKGROUND
 from svcnb.panels.wire import field
 from svcnb.protocol.action import Action
 from svcnb.protocol.nesting import parse
+from svcnb.protocol.wire import rejections
 from svcnb.protocol.wire.triggers import ChainName
 from svcnb.toolkit.cost import of_calls
 
@@ -199,7 +200,13 @@ class TriggersPanel(Panel, bundle="triggers"):
 
     @command
     async def fire(self, trigger: str, body: str) -> dict[str, str]:
-        """Sends a POST request to a webhook, as JSON or else as text, and returns the id of the run."""
+        """Sends a POST request to a webhook, and returns the id of the run.
+
+        Args:
+            trigger: Id of the trigger.
+            body: Body of the request. JSON text is sent as JSON, and other text as text. An empty body is sent as an
+                empty JSON object.
+        """
         try:
             content: Any = parse(body) if body.strip() else {}
         except ValueError:
@@ -269,7 +276,7 @@ def _object(text: str) -> dict[str, Any]:
         ) from None
     if not isinstance(found, dict):
         raise InvalidArgument(
-            f"the default parameters are not a JSON object, but a value of type {type(found).__name__}",
+            f"the default parameters are {rejections.shown(found)}: expected a JSON object",
             hint='Enter a JSON object, for example {"limit": 5}.',
         )
     return found

@@ -42,7 +42,8 @@ class WalletPanel(Panel):
         """Shows an envelope, asks the browser wallet for a signature, and returns the signature.
 
         Raises:
-            SigningError: The wallet did not sign in time.
+            SigningError: The user or the wallet declined, no panel shows the request, or the wallet did not sign while
+                the envelope was valid.
         """
         asked = {"typed_data": typed_data, "window": ISSUED_AT_WINDOW_S, **await self._chain()}
         return str(await self.channel.ask("sign", asked, within=float(ISSUED_AT_WINDOW_S)))
@@ -51,7 +52,8 @@ class WalletPanel(Panel):
         """Shows a decoded transaction, asks the browser wallet to send it, and returns the hash of the transaction.
 
         Raises:
-            SigningError: The wallet did not send the transaction.
+            SigningError: The user or the wallet declined, no panel shows the request, or the wallet did not send the
+                transaction within 10 minutes.
         """
         asked = {"fields": fields, "decoded": decoded(fields), **await self._chain()}
         return str(await self.channel.ask("transaction", asked, within=TRANSACTION_WITHIN_S))
@@ -60,7 +62,7 @@ class WalletPanel(Panel):
         """Shows a transaction before a key in this process signs it, and returns True if the user confirms.
 
         Raises:
-            SigningError: The user declined, or no panel shows the question.
+            SigningError: The user declined, no panel shows the question, or the user did not respond within 10 minutes.
         """
         await self.channel.ask("confirm", written(preview), within=TRANSACTION_WITHIN_S)
         return True

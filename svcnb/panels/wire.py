@@ -1,6 +1,7 @@
 """Message protocol between the browser and the kernel for one panel.
 
-All data is in custom messages, never in the widget's state, because Jupyter writes the state into saved notebooks.
+Commands and their responses are custom messages, which Jupyter does not save. Only the widget's traits are part of its
+state, which Jupyter writes into saved notebooks.
 
 Messages from the browser:
 
@@ -204,7 +205,10 @@ class Channel:
         try:
             inspect.signature(work).bind(**args)
         except TypeError as error:
-            raise InvalidArgument(f"{name}: {error}", hint="Restart the kernel and reload the page.") from None
+            raise InvalidArgument(
+                f"invalid arguments of the panel's command {name}: {error}",
+                hint="Restart the kernel and reload the page, because they use different versions of svcnb.",
+            ) from None
         if inspect.iscoroutinefunction(work):
             return await work(**args)
         # Run outside the loop, so that commands of other panels continue.
@@ -247,7 +251,7 @@ class Channel:
             if not done and not seen.is_set():
                 answer.cancel()
                 raise SigningError(
-                    "none of the displayed panels can show the data to sign",
+                    "none of the displayed panels can show this request to the user",
                     hint=(
                         "Display the panel in one cell, and await this call in a later cell. With ipykernel before "
                         "version 7, start the call as a task: asyncio.create_task(...)."
@@ -272,7 +276,7 @@ class Channel:
             reply.set_result(value)
         else:
             told = value if isinstance(value, dict) else {}
-            message = str(told.get("message") or "declined in the panel")
+            message = str(told.get("message") or "the user declined the request in the panel")
             reply.set_exception(SigningError(redact(message), hint=redact(str(told.get("hint") or ""))))
 
 
@@ -281,6 +285,6 @@ async def _within(answer: Awaitable[Any], seconds: float | None) -> Any:
         return await asyncio.wait_for(answer, seconds)
     except TimeoutError:
         raise SigningError(
-            f"the confirmation did not arrive within {seconds:g} s, so the data to sign is too old",
-            hint="Repeat the call, which then uses the current time.",
+            f"the user did not respond in the panel within {seconds:g} seconds, so the panel cancelled the request",
+            hint="Repeat the call, and respond in the panel in time.",
         ) from None

@@ -25,7 +25,8 @@ class ActionDiff:
         changed_bytes: Number of bytes of the newer source from the first to the last difference. 0 if bytes were only
             removed.
         lines: Changed lines with two lines of context, marked with ``-``, ``+`` or a space. In changed lines, visible
-            characters replace carriage returns, tabs, byte order marks and trailing spaces.
+            text replaces carriage returns, tabs, byte order marks, non-breaking and zero-width spaces, and trailing
+            spaces.
     """
 
     before: str

@@ -13,9 +13,15 @@ KEY_BYTES: Final = 32
 NONCE_BYTES: Final = 12
 TAG_BYTES: Final = 16
 
+# AES-GCM cannot determine which of these values differs.
+_REJECTED: Final = (
+    "the tag of the ciphertext is wrong: pass the unchanged ciphertext, with the key, nonce and additional data of the "
+    "encryption"
+)
+
 
 def load() -> None:
-    """Loads the library in advance. Otherwise, the first call would load the library, which takes about 0.1 s."""
+    """Loads the library in advance, in about 0.1 s. Otherwise, the first call of `seal` or `unseal` loads it."""
     seal(bytes(KEY_BYTES), bytes(NONCE_BYTES), b"")  # importing the package does not load its modules
 
 
@@ -34,11 +40,7 @@ def seal(key: bytes, nonce: bytes, plain: bytes, about: bytes = b"") -> bytes:
     Raises:
         ValueError: The key or the nonce has the wrong length.
     """
-    if len(key) != KEY_BYTES or len(nonce) != NONCE_BYTES:
-        raise ValueError(
-            f"the key has {len(key)} bytes and the nonce has {len(nonce)} bytes: AES-256-GCM requires a key of "
-            f"{KEY_BYTES} bytes and a nonce of {NONCE_BYTES} bytes"
-        )
+    _require_lengths(key, nonce)
     if IN_PAGE:
         return bytes.fromhex(primitives().encrypt(key.hex(), nonce.hex(), plain.hex(), about.hex()))
     from Crypto.Cipher import AES
@@ -59,15 +61,27 @@ def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes
         about: The additional authenticated data that `seal` received.
 
     Raises:
-        ValueError: The ciphertext was changed, or was encrypted with a different key, nonce or additional data.
+        ValueError: The key or the nonce has the wrong length. Or the ciphertext was changed, or was encrypted with a
+            different key, nonce or additional data.
     """
+    _require_lengths(key, nonce)
     if IN_PAGE:
         found = primitives().decrypt(key.hex(), nonce.hex(), sealed.hex(), about.hex())
         if found is None:
-            raise ValueError("the ciphertext does not match the key, the nonce, or the additional data")
+            raise ValueError(_REJECTED)
         return bytes.fromhex(found)
     from Crypto.Cipher import AES
 
     cipher = AES.new(key, AES.MODE_GCM, nonce=nonce, mac_len=TAG_BYTES)
     cipher.update(about)
-    return bytes(cipher.decrypt_and_verify(sealed[:-TAG_BYTES], sealed[-TAG_BYTES:]))
+    try:
+        return bytes(cipher.decrypt_and_verify(sealed[:-TAG_BYTES], sealed[-TAG_BYTES:]))
+    except ValueError:
+        raise ValueError(_REJECTED) from None
+
+
+def _require_lengths(key: bytes, nonce: bytes) -> None:
+    if len(key) != KEY_BYTES:
+        raise ValueError(f"the key has {len(key)} bytes: AES-256-GCM requires a key of {KEY_BYTES} bytes")
+    if len(nonce) != NONCE_BYTES:
+        raise ValueError(f"the nonce has {len(nonce)} bytes: this function requires a nonce of {NONCE_BYTES} bytes")

@@ -163,7 +163,13 @@ def to_v0(text: str) -> str:
     from multiformats import multibase
 
     found = _read(text)
-    if (found.codec, found.hash_name, len(found.digest)) != ("dag-pb", "sha2-256", _V0_DIGEST_BYTES):
+    if len(found.digest) != _V0_DIGEST_BYTES:
+        raise MalformedCid(
+            f"the CID {shown(text)} has no version 0, because its hash has {len(found.digest)} bytes: expected "
+            f"{_V0_DIGEST_BYTES}",
+            hint=_HINT,
+        )
+    if (found.codec, found.hash_name) != ("dag-pb", "sha2-256"):
         raise MalformedCid(
             f"the CID {shown(text)} has no version 0, because it uses {found.codec} and {found.hash_name}: expected "
             "dag-pb and sha2-256",

@@ -48,9 +48,11 @@ class Cron:
         if not isinstance(text, str):
             raise InvalidType(f"a schedule must be a string of five or six fields, not {type(text).__name__}")
         self.text = text
-        if not text.strip() or len(text) > _MAX_LENGTH:
+        if not text.strip():
+            raise InvalidCron("the schedule is empty", hint=f"Write five fields, {_EXAMPLES}.")
+        if len(text) > _MAX_LENGTH:
             raise InvalidCron(
-                f"invalid schedule {shown(text)}: expected 1 to {_MAX_LENGTH} characters",
+                f"the schedule {shown(text)} has {len(text)} characters; at most {_MAX_LENGTH} are allowed",
                 hint=f"Write five fields, {_EXAMPLES}.",
             )
         parsed = self._parse(datetime(2024, 1, 1, tzinfo=UTC))

@@ -29,7 +29,7 @@ _WALLY_HEADER: Final = 31  # 27, plus 4 for a compressed public key
 
 
 class SlowSignatures(UserWarning):
-    """Warning that the module computes signatures without libsecp256k1. This is correct, but slow."""
+    """Warning that svcnb signs in pure Python, without libsecp256k1. Each signature takes several milliseconds."""
 
 
 class Library(NamedTuple):
@@ -174,8 +174,7 @@ def require_secret(candidate: bytes) -> None:
         ValueError: The bytes are not a private key. The message does not contain the bytes, because a mistyped key
             reveals most of the correct key.
     """
+    if len(candidate) != SECRET_BYTES:
+        raise ValueError(f"invalid secp256k1 private key of {len(candidate)} bytes: expected {SECRET_BYTES} bytes")
     if not is_secret(candidate):
-        raise ValueError(
-            f"invalid secp256k1 private key: expected {SECRET_BYTES} bytes that encode a "
-            "number from 1 to the group order - 1"
-        )
+        raise ValueError(f"invalid secp256k1 private key: expected a number from 1 to {ORDER - 1:#x}")

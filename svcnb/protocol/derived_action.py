@@ -43,7 +43,7 @@ class Stamp:
     Attributes:
         name: The JavaScript identifier.
         constant: The value, without the version.
-        protocol_version: Positive integer.
+        protocol_version: Version of the constant's format, a positive integer.
 
     Raises:
         MalformedValue: The name, the constant or the version cannot be written as JavaScript without loss.
@@ -54,13 +54,16 @@ class Stamp:
     protocol_version: int = 1
 
     def __post_init__(self) -> None:
-        if not _is_free_identifier(self.name):
+        if not isinstance(self.name, str) or not _IDENTIFIER.match(self.name):
             raise MalformedValue(
-                f"invalid constant name {shown(self.name)}",
-                hint=(
-                    "Write an identifier of letters, digits, _ and $ that is not a reserved word of JavaScript, "
-                    "such as CONST."
-                ),
+                f"invalid constant name {shown(self.name)}: expected 1 to 128 letters, digits, _ or $, without a digit "
+                "at the start",
+                hint="Write a JavaScript identifier, such as CONST.",
+            )
+        if _TAKEN.match(self.name):
+            raise MalformedValue(
+                f"invalid constant name {shown(self.name)}: JavaScript or the service reserves this name",
+                hint="Choose another name, such as CONST.",
             )
         if not _is_version(self.protocol_version):
             raise MalformedValue(
@@ -125,10 +128,6 @@ class Stamp:
             return stamp if stamp.append_to(template) == derived else None
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return None
-
-
-def _is_free_identifier(name: object) -> bool:
-    return isinstance(name, str) and bool(_IDENTIFIER.match(name)) and not _TAKEN.match(name)
 
 
 def _is_version(number: object) -> bool:

@@ -67,25 +67,37 @@ def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
         MalformedValue: A member, a type or a value is missing, or a type is an array or a struct.
     """
     try:
-        types, primary = typed_data["types"], typed_data["primaryType"]
-        type_string = _type_string(primary, types[primary])
-        separator = _struct_hash("EIP712Domain", types["EIP712Domain"], typed_data["domain"])
-        message = _struct_hash(primary, types[primary], typed_data["message"])
-    except KeyError as error:
-        raise MalformedValue(f"the envelope has no member {error}", hint=_HINT) from None
+        types, primary = _member(typed_data, "types"), _member(typed_data, "primaryType")
+        fields = _member(types, primary, "types")
+        type_string = _type_string(primary, fields)
+        separator = _struct_hash(
+            "EIP712Domain", _member(types, "EIP712Domain", "types"), _member(typed_data, "domain"), "domain"
+        )
+        message = _struct_hash(primary, fields, _member(typed_data, "message"), "message")
     except (TypeError, AttributeError) as error:
         raise MalformedValue(f"the envelope has an invalid structure: {error}", hint=_HINT) from None
     digest = keccak256(b"\x19\x01" + separator + message)
     return DigestParts(type_string, keccak256(type_string.encode()), separator, message, digest)
 
 
+def _member(values: Any, name: Any, of: str = "") -> Any:
+    try:
+        return values[name]
+    except KeyError:
+        where = f"the member {of!r} of the envelope" if of else "the envelope"
+        raise MalformedValue(f"{where} has no member {shown(name)}", hint=_HINT) from None
+
+
 def _type_string(name: str, fields: list[dict[str, str]]) -> str:
-    listed = ",".join(f"{field['type']} {field['name']}" for field in fields)
+    listed = ",".join(f"{_member(field, 'type', 'types')} {_member(field, 'name', 'types')}" for field in fields)
     return f"{name}({listed})"
 
 
-def _struct_hash(name: str, fields: list[dict[str, str]], values: dict[str, Any]) -> bytes:
-    words = [_word(field["type"], values[field["name"]], field["name"]) for field in fields]
+def _struct_hash(name: str, fields: list[dict[str, str]], values: dict[str, Any], where: str) -> bytes:
+    words = [
+        _word(_member(field, "type", "types"), _member(values, _member(field, "name", "types"), where), field["name"])
+        for field in fields
+    ]
     return keccak256(keccak256(_type_string(name, fields).encode()) + b"".join(words))
 
 

@@ -355,5 +355,5 @@ def _warnings(event: Event) -> Iterator[str]:
         which = ", ".join(hashed)
         yield (
             "A log contains only the hash of an indexed string, bytes, array or tuple. "
-            f"If indexed, {which} is a raw topic."
+            f"If indexed, {which} {'is a raw topic' if len(hashed) == 1 else 'are raw topics'}."
         )

@@ -64,11 +64,13 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
     if not isinstance(text, str):
         raise InvalidType(f"the {what} must be a hex string, not {type(text).__name__}")
     found = _HEX.match(text.strip())
-    if not found or len(found[1]) % 2:
+    if not found:
         raise MalformedHex(
-            f"the {what} is not hex: got {len(text.strip())} characters, expected an even number of the digits 0-9 "
-            "and a-f, optionally after 0x"
+            f"the {what} is not hex: it contains characters other than the digits 0-9 and a-f, optionally after 0x"
         )
+    if len(found[1]) % 2:
+        wanted = "an even number" if size is None else f"{2 * size}"
+        raise MalformedHex(f"the {what} has {len(found[1])} hex digits: expected {wanted}")
     data = bytes.fromhex(found[1])
     if size is not None and len(data) != size:
         given = f"{len(data)} byte{'' if len(data) == 1 else 's'}"
@@ -171,7 +173,7 @@ def key_hash(text: str) -> int:
         text: Text of the key, as in the header of a request. The function ignores surrounding whitespace.
 
     Returns:
-        keccak256 of its UTF-8 bytes, as a number.
+        keccak256 of the UTF-8 bytes of the text, as a number.
 
     Raises:
         InvalidType: The argument is not a string.

@@ -61,8 +61,8 @@ def service(*, record: History | None = None) -> Client:
     """Returns a client with the settings of the environment.
 
     Args:
-        record: Record in which the client stores the balances that it reads. Without a record, the client does not
-            store balances.
+        record: Local history in which the client stores the balances that it reads. If None, the client does not store
+            balances.
 
     Raises:
         ConfigError: The address or the key is missing.
@@ -113,7 +113,7 @@ def triggers_token(environment: Mapping[str, str]) -> str:
 
 @checked
 def history_of() -> History:
-    """Returns the record of past runs in the file of ``SVC_HISTORY``, or the default record.
+    """Returns the local history of runs, from the file in ``SVC_HISTORY`` or from the default file.
 
     Raises:
         ConfigError: Recording is disabled.
@@ -129,17 +129,17 @@ def account_data(
 ) -> AccountData:
     """Returns the runs and the spending of the account to which the key in the environment belongs.
 
-    The function also reads the runs of triggers if ``SVC_TRIGGERS_URL`` and ``SVC_TRIGGERS_TOKEN_FILE`` are set, and
-    the runs of an emulator if ``SVC_CONTROL_TOKEN`` is set.
+    The function also reads the runs of triggers if ``SVC_TRIGGERS_TOKEN_FILE`` is set, which requires
+    ``SVC_TRIGGERS_URL`` too. It reads the runs of an emulator if ``SVC_CONTROL_TOKEN`` is set.
 
     Args:
         since: Length of the period that ends now, for example ``"7d"``.
         action: Name or CID of an action, to select only the runs of this action. None selects all actions.
         source: ``client``, ``trigger`` or ``service``, to select only runs from this source. None selects all sources.
-        history: Record of past runs. None means the record of the environment.
+        history: Local history. None means the history from `history_of`.
 
     Raises:
-        ConfigError: The address or the key is missing, or recording is disabled.
+        ConfigError: A setting is missing, the token file cannot be read, or recording is disabled.
     """
     from svcnb.toolkit.account_data import Period, read_account_data
 
@@ -164,7 +164,7 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
     Args:
         data: Runs of the account, from `account_data`.
         limit: Maximum number of runs to return.
-        history: Record of past runs. None means the record of the environment.
+        history: Local history. None means the history from `history_of`.
     """
     actions, sources = (set(data.runs[name].unique()) for name in ("cid", "source"))
     found = (history or history_of()).runs(

@@ -190,6 +190,7 @@ def create_notebook(file: str | Path) -> Path:
 
     Raises:
         NotebookUnusable: The file exists, or has a different extension.
+        OSError: The folder does not exist, or is not writable.
     """
     path = Path(file).expanduser()
     if path.suffix != SUFFIX:

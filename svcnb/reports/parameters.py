@@ -90,8 +90,8 @@ class RunHistory(Parameters):
     action: str | None = Field(None, description="Include only this action, by name or CID.")
     source: Literal["client", "trigger", "service"] | None = Field(
         None,
-        description="Include only runs from this source: client, trigger, or service for runs that only the service "
-        "recorded.",
+        description="Include only runs from this source: client (runs of clients), trigger (runs of triggers), or "
+        "service (runs that only the service recorded).",
     )
     max_failed_percent: Percent = Field(
         20.0, description="Maximum failure rate of an action, in percent. A higher rate is a problem."
@@ -110,12 +110,14 @@ class RunHistory(Parameters):
     silent_after: Span | None = Field(
         None,
         description=(
-            "Maximum time without a run, for example 6h. A longer time is a problem. The limit applies to `action`, "
-            "and to all actions with earlier runs. The maximum is twice `since`."
+            "Maximum time without a run, for example 6h. A longer time is a problem. The limit applies to `action`, or "
+            "otherwise to each action with at least three recorded runs. The maximum is twice `since`."
         ),
     )
     min_runs: int = Field(
-        1, ge=1, description=("Minimum number of runs of an action before failures or latency count as a problem.")
+        1,
+        ge=1,
+        description="Minimum number of runs of an action. With fewer runs, failures or latency are not a problem.",
     )
     shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed actions and failures.")
 

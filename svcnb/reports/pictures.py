@@ -148,7 +148,8 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
     """Returns a chart with the permissions of usage keys in groups.
 
     R means running actions, and M means adding or removing actions or wallets. A permission for every group, including
-    future groups, has its own column.
+    future groups, has its own column. The chart shows at most 30 keys and 30 groups. Without any permission, the
+    function returns a sentence.
 
     Args:
         permissions: Permissions of an account, from `read_permissions`.

@@ -76,7 +76,7 @@ class Report:
 
 
 class ReportFailed(SvcnbError):
-    """Error for a report with a failed cell. The saved, incomplete report shows that cell.
+    """Error for a report in which a cell failed or the kernel stopped. The saved, incomplete report shows the failure.
 
     Args:
         message: Failed cell and its error.
@@ -135,7 +135,7 @@ def run(
         NotebookUnusable: The file is not a Python notebook.
         ParameterRefused: A parameter is unknown or has an invalid value.
         ConfigError: A setting that the report needs is missing, for example the address of the service.
-        ReportFailed: A cell failed. The function has saved the incomplete report.
+        ReportFailed: A cell failed, or the kernel stopped. The function has saved the incomplete report.
         ImportError: The extra ``reports`` is not installed.
     """
     kind, checked, environment = prepare(name, {**(parameters or {}), **more}, settings or {})

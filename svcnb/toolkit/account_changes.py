@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Changes(NamedTuple):
-    """Changes to an account in a period."""
+    """Changes to an account in a period, with the reasons for missing events."""
 
     entries: Listing[AuditEntry]
     """Events on the chain that changed the account in the period, oldest first."""
@@ -31,8 +31,8 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
 
     Args:
         client: Client of the service, with the account key.
-        usage_keys: The account's usage keys. If the client uses one of these keys, the function reads no events. The
-            events identify the account by the hash of the account key.
+        usage_keys: The account's usage keys. If the client uses one of these keys, the function reads no events,
+            because events contain only the hash of the account key.
         period: Period of the events.
 
     Raises:

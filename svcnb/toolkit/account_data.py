@@ -66,7 +66,7 @@ class Period:
 
     @property
     def days(self) -> float:
-        """Length in days."""
+        """Length of the period in days."""
         return (self.end - self.begin).total_seconds() / DAY_S
 
 
@@ -177,12 +177,19 @@ class AccountData:
     def key_name(self, hashed: str) -> str:
         """Returns the name of a key, or the shortened hash of a key without a name.
 
-        Runs of triggers have an empty hash, for which the method returns ``(trigger)``.
+        Args:
+            hashed: Hash of the key. An empty hash means a trigger's run whose key is unknown. The method then returns
+                ``(trigger)``.
         """
         return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
 
     def only(self, *, action: str | None = None, source: str | None = None) -> AccountData:
-        """Returns the data with only the runs of one action (name or CID) or one source."""
+        """Returns a copy that contains only the selected runs. The fees and the balance stay the same.
+
+        Args:
+            action: Name or CID of an action. None selects all actions.
+            source: ``client``, ``trigger`` or ``service``. None selects all sources.
+        """
 
         def chosen(frame: DataFrame) -> DataFrame:
             if action is not None:
@@ -214,7 +221,7 @@ def read_account_data(
             address.
 
     Raises:
-        ConfigError: The client has no key.
+        ConfigError: The client has no key, or the history file cannot be read.
     """
     if client.config.api_key is None:
         raise ConfigError(
@@ -316,7 +323,9 @@ def _served(client: Client, history: History, token: str | None) -> list[str]:
                 break
             rows += found
     except ControlRefused:
-        return [f"{elsewhere} To include the runs of an emulator, set SVC_CONTROL_TOKEN to its control token."]
+        return [
+            f"{elsewhere} To include the runs of an emulator, set SVC_CONTROL_TOKEN to the emulator's control token."
+        ]
     except EmulatorError as error:
         return [f"{elsewhere} The emulator's list of runs could not be read: {error.message.removesuffix('.')}."]
     history.add_service_runs((row for row in rows if row["status"] != "refused"), service=client.base_url)

@@ -88,12 +88,12 @@ class Thresholds:
     """Alarm thresholds that apply to each action. A threshold of None disables the alarm.
 
     Attributes:
-        max_failed_percent: Maximum share of failed runs, in percent.
+        max_failed_percent: Maximum share of the finished runs that failed, in percent.
         max_p95_seconds: Maximum 95th percentile of the durations of successful runs, in seconds.
         max_action_cents: Maximum spending on one action in the period, in cents.
         silent_after: Maximum time without a run of the action, for example ``"6h"``. The alarm needs at least three
             runs in this period and the previous period together.
-        min_runs: Minimum number of finished runs for an alarm on failures or latency.
+        min_runs: Minimum number of runs for an alarm. Only finished runs count for failures, and all runs for latency.
         expected: Name of the only action in the data. For this action, ``silent_after`` raises an alarm even without
             earlier runs. None means that the data contains the runs of all actions.
     """

@@ -52,7 +52,8 @@ def send(call: Any, **transaction: Any) -> Any:
         The receipt. Its field ``gasUsed`` contains the amount of gas.
 
     Raises:
-        ChainError: The transaction is in a block, but failed.
+        ChainError: The transaction is in a block, but failed. If the failure is known before sending, web3 raises its
+            own error.
     """
     receipt = call.w3.eth.wait_for_transaction_receipt(call.transact(transaction))
     if receipt["status"] != 1:
@@ -72,6 +73,7 @@ def vrs(signature: str) -> tuple[int, bytes, bytes]:
 
     Raises:
         InvalidArgument: The signature does not have 65 bytes.
+        ValueError: The signature is not hex.
     """
     raw = bytes.fromhex(signature.removeprefix("0x"))
     if len(raw) != _SIGNATURE_BYTES:
@@ -85,6 +87,9 @@ def second_form(signature: str) -> str:
 
     Anyone can compute this second signature without the key. A contract that stores signatures to prevent replay must
     therefore reject the second signature.
+
+    Args:
+        signature: 65 bytes in hex (r, s and v), where v is 27 or 28.
     """
     v, r, s = vrs(signature)
     high = (_ORDER - int.from_bytes(s)).to_bytes(32)
@@ -100,7 +105,8 @@ def reverts(error: str) -> Iterator[None]:
         error: The error's signature, for example ``"NotTheOwner()"``.
 
     Raises:
-        AssertionError: The contract accepted the call, or rejected it with another error.
+        AssertionError: The contract accepted the call, or rejected it with another custom error. All other exceptions
+            of the block stay unchanged.
     """
     from web3.exceptions import ContractCustomError
 
@@ -114,4 +120,4 @@ def reverts(error: str) -> Iterator[None]:
                 f"that starts with {selector})"
             ) from refused
         return
-    raise AssertionError(f"the contract accepted the call: expected {error}")
+    raise AssertionError(f"the contract accepted the call: expected the error {error}")

@@ -188,7 +188,8 @@ def of_run(
     Args:
         action: Action whose past runs the estimate uses.
         seconds: Duration of the run in seconds, if known. The estimate then ignores past runs.
-        history: Record of past runs. Without a record or an action, the estimate is one cent.
+        history: Record of past runs. If `history` or `action` is None, or there are no past runs, the estimate is one
+            cent.
         longest: Time after which the service ends a run, in seconds (``svc.node.limits().timeout_ms / 1000``).
             None means that the estimate has no maximum.
     """
@@ -203,7 +204,7 @@ def of_run(
         )
     past = history.seconds_of(action) if history is not None and action is not None else []
     if not past:
-        return Cost(1, 1, most, 1, why="a run of less than two seconds, because there are no past runs")
+        return Cost(1, 1, most, 1, why="a run of less than two seconds, because no past runs are known")
     middle = past[len(past) // 2]
     return Cost(of_seconds(middle), 1, most, 1, why=f"a run of {middle:.1f} s, based on {len(past)} past runs")
 
@@ -242,7 +243,10 @@ def of_calls(calls: Mapping[str, int]) -> Cost:
     """Returns the total cost of several calls.
 
     Args:
-        calls: Number of calls of each method.
+        calls: Number of calls, with the names of the methods as keys.
+
+    Raises:
+        InvalidArgument: A name is not a management call or a free call of a client.
     """
     total = Cost.exactly(0)
     for verb, count in calls.items():

@@ -39,14 +39,14 @@ class Drift(Model):
     """Difference between a live service and this package."""
 
     severity: Severity
-    """``breaks``: a call fails, or the client cannot parse a response. ``suspect``: types differ, which can be
-    harmless. ``news``: the service has a feature that this package does not use."""
+    """``breaks``: a call fails, or the client cannot parse a response. ``news``: the service has a feature that this
+    package does not use. ``suspect``: any other difference, for example of a type or a clock. It can be harmless."""
 
     route: str
     """Method and path of the route."""
 
     field: str = ""
-    """Location: ``request.name``, ``response[].name`` or ``query.name``. Empty for the whole route."""
+    """Location, for example ``request.name``, ``response[].name`` or ``query.name``. Empty for the whole route."""
 
     says: str
     """Description of the difference."""
@@ -82,7 +82,7 @@ def clock_drift(svc: Client) -> Drift | None:
 def live_drift(svc: Client) -> Listing[Drift]:
     """Returns the differences between the OpenAPI description of a live service and the models of this package.
 
-    This call is free and needs no key.
+    The result also contains the finding of `clock_drift`, if there is one. This call is free and needs no key.
 
     Args:
         svc: Client of the service.
@@ -108,6 +108,7 @@ def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listi
 
     Raises:
         ConfigError: The address is not an http or https URL.
+        TransportError: The service does not respond.
     """
     from svcnb.client.config import clean_url
     from svcnb.toolkit import recorded
@@ -153,7 +154,7 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
         if operation is None:
             others = [method for method, path in live if path == route.path]
             says = (
-                (f"the service supports only {', '.join(others)}")
+                f"the service supports this path only with {', '.join(others)}"
                 if others
                 else "the service does not have this endpoint"
             )

@@ -1,4 +1,4 @@
-"""Local history of all runs, including those of triggers: the action, the result and the cost.
+"""Local history of past runs: the action, the result and the cost of each run.
 
 The client writes the history (`svcnb.client.recorder`). This module reads the history, and adds runs of other sources.
 """
@@ -67,7 +67,7 @@ class PastRun(Model):
     """Seconds from the request to the response. For the run of a trigger, the seconds from start to end."""
 
     cost_cents: int = 0
-    """Estimated cost in cents."""
+    """Charged amount in cents if an emulator reported the amount. Otherwise, an estimate."""
 
     key_hash: str = ""
     """Hash of the key. Empty if unknown."""
@@ -105,7 +105,7 @@ class Spend(Model):
     quiet: ClassVar[frozenset[str]] = frozenset({"seconds"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the fields with the amount in dollars."""
+        """Returns the name, the numbers of runs and of failed runs, and the cost in dollars."""
         return {"name": self.name, "runs": self.runs, "failed": self.failed, "cost": dollars(self.cost_cents)}
 
 
@@ -130,7 +130,7 @@ class History(Checked):
 
     Raises:
         ConfigError: This machine has no default path, or recording is disabled. Every method also raises this error
-            if the file is not a history file.
+            if the file is not a history file or cannot be opened.
 
     Example:
         ``History().spend(by="day").to_frame()``
@@ -142,7 +142,7 @@ class History(Checked):
         told = path if path is not None else os.environ.get("SVC_HISTORY") or default_path()
         if told is None or str(told) == OFF:
             raise ConfigError(
-                "the run history is disabled",
+                "the run history is disabled" if told else "the run history has no default path without a home folder",
                 hint="Set SVC_HISTORY to the path of a file, or pass the path: History(path).",
             )
         self.path: Path = Path(told).expanduser()
@@ -225,12 +225,12 @@ class History(Checked):
         return Listing((Spend.model_validate(dict(row)) for row in self._all(query, values)), of="runs", kind=Spend)
 
     def total_cents(self, **wanted: Any) -> int:
-        """Returns the estimated cost of all runs in cents. The filters are the same as for `spend`."""
+        """Returns the total cost in cents of the runs that match the filters, which are the same as for `spend`."""
         where, values = condition(wanted)
         return int(self._one(f"SELECT coalesce(sum(cost_cents), 0) FROM runs {where}", values))  # noqa: S608 - our own
 
     def count(self, **wanted: Any) -> int:
-        """Returns the number of recorded runs. The filters are the same as for `spend`."""
+        """Returns the number of recorded runs that match the filters, which are the same as for `spend`."""
         where, values = condition(wanted)
         return int(self._one(f"SELECT count(*) FROM runs {where}", values))  # noqa: S608 - our own names
 
@@ -297,7 +297,8 @@ class History(Checked):
             Number of added runs and ledger entries.
 
         Raises:
-            ConfigError: A file does not exist or is not a history file. The method then adds no runs.
+            ConfigError: A file does not exist or is not a history file. The method checks all files first, and then
+                adds no runs. If a file is damaged, the runs of the files before it are added.
         """
         with closing(self._connect()) as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])
@@ -339,7 +340,7 @@ class History(Checked):
         return next((row["account"] for row in self._all(query, (service, key_hash))), None)
 
     def clear(self, *, before: datetime | None = None) -> int:
-        """Deletes runs from the record permanently.
+        """Deletes runs from the record permanently. The ledger of fees, payments and balances stays.
 
         Args:
             before: Deletes only runs that started before this time. None deletes all runs.

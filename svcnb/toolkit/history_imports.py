@@ -50,13 +50,13 @@ class LedgerEntry:
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Self:
-        """Returns a row of the ledger as an entry."""
+        """Returns the entry in a row of the table ``ledger``."""
         at = datetime.fromtimestamp(row["at"], UTC)
         return cls(at, row["key_hash"], row["kind"], row["name"], int(row["cents"]), row["subject"])
 
 
 def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
-    """Returns one run of a trigger as a row of the table ``runs``.
+    """Returns one run of a trigger as a row of the table ``runs``, with an estimated cost.
 
     A successful run costs one cent for each whole second, and at least one cent. Other runs cost nothing.
     """
@@ -148,7 +148,7 @@ def _tables_of(file: Path) -> set[str]:
     except sqlite3.Error as error:
         raise _no_history(file, error) from None
     if "runs" not in tables:
-        raise _no_history(file, "the file has no table of runs")
+        raise _no_history(file, "the file does not contain the table runs")
     return tables
 
 

@@ -35,7 +35,7 @@ def caller_chosen_hosts(context: Context) -> Iterator[Finding]:
             continue
         name = context.script.text(called)
         if (name == "fetch" or name.endswith("JsonRpcProvider")) and _of_caller(context, given.named_children[0]):
-            message = "the caller chooses the host of a request, and the signed or sent data depend on the response"
+            message = "the caller chooses the host of a request, and the signed or sent data can depend on the response"
             hint = "Write the address in the source, or in the constant of a derived action."
             yield context.find(node, "warning", "param_as_host", message, hint)
 

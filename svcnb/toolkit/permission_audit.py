@@ -45,7 +45,7 @@ class Finding(Model):
     """Code of the kind of finding."""
 
     subject: str
-    """Key or group of the finding."""
+    """Key or group that the finding describes."""
 
     text: str
     """Description of the finding, in one sentence."""
@@ -65,7 +65,7 @@ class KeyRights(Model):
     key_hash: str
     """Hash of the key."""
     execute: str
-    """Groups whose actions the key can run, as text."""
+    """Groups whose actions the key can run, as text. Empty if there are none."""
 
     manage: str
     """Other permissions, as text."""
@@ -100,7 +100,8 @@ class Permissions:
         """Returns the findings, most severe first.
 
         Args:
-            expires_within: Duration. The result includes keys that expire within this time.
+            expires_within: Seconds, text such as ``"30d"``, or a ``timedelta``. The result includes keys that expire
+                within this time.
 
         Raises:
             ValueError: `expires_within` is not a valid duration.

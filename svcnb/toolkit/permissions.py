@@ -188,9 +188,11 @@ class Matrix(Checked):
         if kind not in get_args(Kind):
             raise InvalidArgument(f"unknown kind of permissions {kind!r}", hint=("Use action, wallet or key."))
         if group not in self.groups and not (kind == "key" and group == EVERY_GROUP):
-            raise InvalidArgument(f"the account has no group {group}", hint=_AGAIN)
+            raise InvalidArgument(f"the account has no group {group}", hint=f"Correct the group id. {_AGAIN}")
         if kind == "key" and which not in self.keys:
-            raise InvalidArgument(f"the account has no usage key with the hash {which}", hint=_AGAIN)
+            raise InvalidArgument(
+                f"the account has no usage key with the hash {which}", hint=f"Correct the hash. {_AGAIN}"
+            )
 
     def edits(self, changes: Iterable[Change]) -> list[Edit]:
         """Returns the shortest list of calls that applies the changes, first to groups, then to keys.
@@ -262,7 +264,7 @@ class Matrix(Checked):
         return bool(self.wallets[group] & {EVERY, self.master_wallet})
 
 
-_AGAIN: Final = "Read the account's permissions again, because the account has changed since the last read."
+_AGAIN: Final = "If the account has changed, read its permissions again."
 
 
 @checked

@@ -147,13 +147,13 @@ def answers(
     """Replays a conversation with a service. Afterwards, deletes the groups, actions and usage keys that remain.
 
     A service can accept a request that the recorded service rejected, or an error can end the conversation early. Even
-    then, none of these objects remain.
+    then, the function deletes these objects. It logs a warning for each object that the service does not delete.
 
     Args:
         conversation: The recorded requests.
         send: Function that sends a request.
         key: Key of an account with credit, for conversations that need an account.
-        vocabulary: Names of the service.
+        vocabulary: Names of the service. None uses the default names.
 
     Yields:
         Each recorded exchange, together with the response of this service.
@@ -241,7 +241,7 @@ class _Created:
         """Path, member and value of each request that deletes an object, in the order of creation."""
 
     def note(self, path: str, sent: Any, answer: Answer) -> None:
-        """Records the effect of a request."""
+        """Adds the object that a request created, or removes the object that the request deleted."""
         if answer.status != _OK or not isinstance(sent, dict) or not isinstance(answer.body, dict):
             return
         if path == "/add_group" and (group := answer.body.get("group_id")) is not None:
@@ -264,7 +264,7 @@ class _Created:
                 problem = error.message
             if problem:
                 shown = MASK if member == "usage_api_key" else value
-                _LOG.warning("an object of the recording was not deleted: %s, %s %s: %s", path, member, shown, problem)
+                _LOG.warning("could not delete an object of the recording: %s, %s %s: %s", path, member, shown, problem)
 
 
 # --- requests -------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ class SeenRun(Model):
     """Run that this client, an emulator or the triggers service recorded."""
 
     id: str
-    """Id of the request, or of the trigger's run."""
+    """Id of the request, or of the trigger's run. For a run without such an id, an id that this module creates."""
 
     request_id: str = ""
     """Id of the request that executed the action, if known. The timeline and the logs have the same id."""
@@ -105,7 +105,7 @@ class RunFeed(Checked):
 
         Raises:
             EmulatorUnreachable: No server responds at the address of the service.
-            SvcnbError: The triggers service rejected the request.
+            SvcnbError: The triggers service did not respond, or rejected the request.
         """
         found = {run.id: run for run in self._local()}
         caused: dict[str, SeenRun] = {}

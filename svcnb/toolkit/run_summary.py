@@ -41,8 +41,9 @@ class Summary:
         width_s: Length of one bucket in seconds.
         buckets: Counts over time, oldest first, without gaps.
         latency_s: Percentiles of the durations of successful runs, each with the duration in seconds. The last
-            percentile is 100, the maximum.
-        spend: Name and cost (cents) of each action, most expensive first.
+            percentile is 100, the maximum. Empty if no run succeeded.
+        spend: Name and cost (cents) of the five most expensive actions, most expensive first. Free actions are not
+            included.
         total_cents: Total cost of all runs in cents.
     """
 

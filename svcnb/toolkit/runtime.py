@@ -246,7 +246,7 @@ GLOBALS: Final = frozenset(
         "unescape",
     ]
 )
-"""Names of the available globals. `ABSENT` contains names that exist but that actions cannot use."""
+"""Names of the available globals. `ABSENT` contains common names that are not available."""
 
 ABSENT: Final[Mapping[str, str]] = {
     "Buffer": "use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify",

@@ -60,9 +60,9 @@ class StubServer:
     machine.
 
     Args:
-        answers: Response for each path. The server sends text unchanged, and other values as JSON. If the response
-            is a function, the server calls the function with the `Request`. Other paths return 404. You can change
-            `answers` at any time.
+        answers: Response for each path, without the query. The server sends text unchanged, and other values as JSON.
+            If the response is a function, the server calls the function with the `Request`. Other paths return 404.
+            You can change `answers` at any time.
 
     Example:
         >>> with StubServer({"/price": {"price": "3141.59"}}) as prices:
@@ -80,12 +80,12 @@ class StubServer:
 
     @property
     def host(self) -> str:
-        """Address and port, for ``allow_address``."""
+        """Address and port of the server, for the emulator's setting ``allow_address``."""
         return f"127.0.0.1:{self._server.server_port}"
 
     @property
     def url(self) -> str:
-        """URL for requests, without a trailing slash."""
+        """URL of the server, without a trailing slash."""
         return f"http://{self.host}"
 
     def close(self) -> None:

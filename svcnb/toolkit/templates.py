@@ -128,7 +128,7 @@ class Templates(Checked):
 
         Raises:
             TemplateChanged: The release with this name and version contains different bytes.
-            InvalidArgument: The name or version is invalid, or the file is not readable.
+            InvalidArgument: A name or the version is invalid, or the file cannot be read.
         """
         for what, given in (("name", name), ("version", version)):
             if not given or "@" in given:
@@ -194,8 +194,8 @@ class Templates(Checked):
 
         Raises:
             TemplateChanged: The bytes of the template have changed.
-            InvalidArgument: The constant cannot be appended, its structure differs from that of earlier actions, or
-                another derived action has the same name.
+            InvalidArgument: The template is unknown, or the constant cannot be appended. Or the constant has another
+                structure than earlier constants, or another derived action has the same name.
         """
         release = self._release(key)
         template = self.template(key)
@@ -234,7 +234,14 @@ class Templates(Checked):
         return action
 
     def derived(self, key: str | None = None) -> Listing[Derived]:
-        """Returns the actions derived from one template or from all templates."""
+        """Returns the actions derived from templates.
+
+        Args:
+            key: Template, as ``name@version``. None means all templates.
+
+        Raises:
+            InvalidArgument: The registry has no such template.
+        """
         keys = [key] if key is not None else list(self._content.templates)
         return Listing(
             (
@@ -271,8 +278,8 @@ class Templates(Checked):
                 )
                 if action.cid != made.cid:
                     wrong.append(
-                        f"the registry contains {made.cid} for {name} of {key}, but the constant "
-                        f"results in {action.cid}"
+                        f"the registry contains the CID {made.cid} for {name} of {key}, but the constant "
+                        f"results in the CID {action.cid}"
                     )
         return wrong
 
@@ -280,9 +287,11 @@ class Templates(Checked):
         try:
             return Action.from_file(self.path.parent / file, name=name)
         except (OSError, MalformedValue) as error:
-            reason = error.strerror if isinstance(error, OSError) else error.message
+            if isinstance(error, MalformedValue):
+                raise InvalidArgument(error.message, hint=error.hint) from error
             raise InvalidArgument(
-                f"{file} cannot be read: {reason}", hint="Pass a file in the folder of the registry."
+                f"{file} cannot be read: {error.strerror}",
+                hint=f"Check the permissions of the file, and pass a path relative to {self.path.parent}.",
             ) from error
 
     def _release(self, key: str) -> _Release:

@@ -102,7 +102,8 @@ def health(
 
     Args:
         triggers: Client of the triggers service.
-        since: Duration. The function counts only runs that started within this time.
+        since: Seconds, text such as ``"7d"``, or a ``timedelta``. The function counts only runs that started within
+            this time, and runs without a start time.
         min_success_percent: Minimum success rate in percent. A trigger with a lower rate is ``failing``.
         runs_per_trigger: Maximum number of runs read for each trigger, newest first.
         now: Time of the service in Unix seconds. None means the time of this machine.
@@ -135,7 +136,7 @@ def judge(
     Args:
         trigger: The trigger.
         recent: Runs of the trigger in the examined period, newest first.
-        all_read: All runs of the trigger that the function read, newest first.
+        all_read: All runs of the trigger that the caller read, newest first.
         now: Time of the service, with a time zone.
         wanted: Minimum success rate of the finished runs, in percent.
     """
@@ -172,7 +173,10 @@ def judge(
 
 @checked
 def is_late(trigger: Trigger, runs: Sequence[TriggerRun], now: datetime) -> bool:
-    """Returns whether a schedule did not start a run within four scan intervals after the scheduled time."""
+    """Returns whether a schedule did not start a run within four scan intervals after the scheduled time.
+
+    For a trigger of another kind, the result is False.
+    """
     cron = trigger.config.get("cron") if trigger.kind == "schedule" else None
     if not isinstance(cron, str):
         return False

@@ -298,7 +298,7 @@ def test_doctor_lists_requests_that_the_live_service_would_reject(svcnb, start_e
         headers = {"X-Api-Key": account.api_key.reveal()}
         httpx.get(f"{own.base_url}/core/v1/list_groups", headers=headers, trust_env=False, timeout=60)
         done = svcnb("doctor", SVC_BASE_URL=own.base_url)
-    assert "GET /core/v1/list_groups: a request without page_number, page_size, 1 times" in done.stdout
+    assert "GET /core/v1/list_groups: a request without page_number, page_size, 1 time" in done.stdout
     assert "--preset strict" in done.stdout
 
 

@@ -234,8 +234,12 @@ def test_results_in_the_file_are_not_paid_for_again(scripted, tmp_path) -> None:
 def test_a_file_of_another_batch_is_rejected_before_the_first_run(scripted, tmp_path) -> None:
     file = tmp_path / "batch.jsonl"
     scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 1}], resume=file)
-    with pytest.raises(InvalidArgument, match="belongs to another batch"):
+    with pytest.raises(InvalidArgument, match="belongs to another batch: that batch has other parameters"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)
+    with pytest.raises(InvalidArgument, match="that batch has 1 runs, but this batch has 2"):
+        scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 1}, {"n": 2}], resume=file)
+    with pytest.raises(InvalidArgument, match="contains runs of the action 'Qm"):
+        scripted(lambda _: answer(1)).map(f"{DOUBLE.source} ", [{"n": 1}], resume=file)
     file.write_text("hello\n")
     with pytest.raises(InvalidArgument, match="is not a batch file"):
         scripted(lambda _: answer(1)).map(DOUBLE, [{"n": 2}], resume=file)

@@ -129,6 +129,23 @@ def test_any_request_that_was_not_sent_is_retried(scripted) -> None:
     assert len(script.requests) == 3
 
 
+@pytest.mark.parametrize(
+    ("failure", "message"),
+    [
+        (httpx.ConnectTimeout("late"), "cannot connect to http://service.test within 10 s"),
+        (httpx.PoolTimeout("busy"), "all connections of this client were busy for 30 s"),
+        (httpx.ReadTimeout("late"), "did not respond to GET /core/v1/version within 30 s"),
+        (httpx.LocalProtocolError("Illegal header value"), "violates the HTTP protocol"),
+        (httpx.ProxyError("403"), "the proxy rejected the connection to http://service.test"),
+        (httpx.DecodingError("not gzip"), "the response from http://service.test cannot be decompressed"),
+        (BROKEN, "the connection to http://service.test was lost: ReadError"),
+    ],
+)
+def test_each_cause_of_a_failed_request_has_its_own_message(scripted, failure, message) -> None:
+    with pytest.raises(errors.TransportError, match=message):
+        scripted(Script(failure), retries=0).node.version()
+
+
 def test_the_hint_for_a_refused_connection_mentions_the_emulator(unused_tcp_port) -> None:
     from svcnb.client import Client
 

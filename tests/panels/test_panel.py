@@ -183,7 +183,7 @@ async def test_a_question_without_a_reply_ends_after_its_time_limit(panel, brows
             browser.says(type="shown", id=message["id"])
 
     panel.channel._send = show
-    with pytest.raises(SigningError, match="the confirmation did not arrive"):
+    with pytest.raises(SigningError, match=r"the user did not respond in the panel within 0\.1 seconds"):
         await panel.channel.ask("sign", {}, within=0.1, shown=0.05)
     (ask,) = asks
     browser.says(type="reply", id=ask["id"], ok=True, value="late")  # the panel ignores it

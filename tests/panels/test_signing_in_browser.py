@@ -283,7 +283,7 @@ except svcnb.SigningError as error:
 @pytest.mark.parametrize(
     ("rejects", "button", "told"),
     [
-        ([], "Decline", "declined in the panel"),
+        ([], "Decline", "the user declined the request in the panel"),
         (["eth_signTypedData_v4"], "Sign in the wallet", "rejected the request in Test Wallet"),
     ],
 )

@@ -343,7 +343,7 @@ def test_a_signature_may_be_empty_and_has_a_limit() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("0xabc", "not hex"),
+        ("0xabc", "has 3 hex digits: expected an even number"),
         ("0xzz", "not hex"),
         (None, "is null"),
         (7, "is a number"),

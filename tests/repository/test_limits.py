@@ -100,6 +100,11 @@ EMULATOR = {
         f"{size(limits.MAX_FETCH_REQUEST_BYTES)} for the body, {limits.OUTBOUND_CONNECT_S:.0f} seconds to connect, "
         f"{limits.MAX_REDIRECTS} redirects"
     ),
+    "Source of an action": f"`--action-max-code-length` ({size(RUN.max_code_length)})",
+    "Duration of a run": f"`--action-timeout-ms` ({RUN.timeout_ms // 60_000} minutes)",
+    "Memory of a run": f"`--action-memory-limit-mb` ({RUN.memory_limit_mb} MiB)",
+    "Outbound requests of a run": f"`--action-max-fetch-count` ({RUN.max_fetch_count})",
+    "Duration of an outbound request": f"`--action-fetch-timeout-ms` ({RUN.fetch_timeout_ms // 1000} seconds)",
     "Imported module": size(limits.MAX_MODULE_BYTES),
     "Pending operations of a run": (
         f"{limits.MAX_PENDING_OPERATIONS}, and {size(limits.MAX_PENDING_OPERATION_BYTES)} of arguments"
@@ -107,8 +112,8 @@ EMULATOR = {
     "Key operations": f"`--action-max-get-keys-count` ({RUN.max_get_keys_count})",
     "Message of `Encrypt`": size(limits.MAX_MESSAGE_BYTES),
     "Response to one outbound request": (
-        f"{size(RUN.max_fetch_bytes)}, after decompression of gzip or deflate. A response with the content coding br "
-        "is an error"
+        f"`--action-max-fetch-bytes` ({size(RUN.max_fetch_bytes)}), after decompression of gzip or deflate. A response "
+        "with the content coding br is an error"
     ),
     "Recording of outbound requests (`--network-policy record`)": f"{size(limits.MAX_RECORDING_BYTES)} of bodies",
     "Triggers of one owner": (

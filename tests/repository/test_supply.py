@@ -28,6 +28,7 @@ FREE = (
     "Unlicense",
     "Zlib",
     "HPND",
+    "OFL-1.1",
     "LGPL-3.0",
 )
 """Licences that permit use, changes and distribution. The MPL and the LGPL permit this for their own files."""

@@ -109,7 +109,7 @@ def body_wanted(it: dict[str, Any]) -> None:
 
 CHANGES: dict[Callable[[dict[str, Any]], None], list[str]] = {
     no_route: ["breaks: POST /add_group: the service does not have this endpoint"],
-    other_method: ["breaks: GET /list_groups: the service supports only POST"],
+    other_method: ["breaks: GET /list_groups: the service supports this path only with POST"],
     new_route: [],
     more_required: [
         (

@@ -276,8 +276,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (account("0x1"), "a pair of accounts"),
     ],
     "convert-and-transfer.after": [
-        ({"create a group"}, "cannot change anything"),
-        ({"convert the account back"}, "cannot change anything"),
+        ({"create a group"}, "cannot do after the conversion"),
+        ({"convert the account back"}, "cannot do after the conversion"),
         ({"run an action"}, "2 more"),
         (set(), "3 more"),
         ({"everything"}, "not on the list"),

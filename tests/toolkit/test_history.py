@@ -248,7 +248,7 @@ def test_the_cost_of_a_run_is_estimated_from_past_runs(past) -> None:
     cost = of_run(ADD, history=past, longest=900)
     assert (cost.cents, cost.least, cost.most) == (1, 1, 900)
     assert "4 past runs" in cost.why
-    assert of_run(FAIL, history=past).why.endswith("there are no past runs")
+    assert of_run(FAIL, history=past).why.endswith("no past runs are known")
     batch = of_batch(1_000, ADD, seconds=3.2)
     assert (batch.cents, batch.least, batch.most) == (3_000, 1_000, None)
     assert str(batch) == "$30.00 (at least $10.00, no maximum): 1,000 runs, each calculated as a run of 3.2 s"

@@ -221,11 +221,11 @@ Deno.test("an open form changes when an account in another mode is opened", asyn
   const { model, el, close } = await opened();
   const form = () => find(el, ".svcnb-form");
   click(button(el, "Create wallet"));
-  equal(form().textContent!.includes("The creation costs one cent."), true);
+  equal(form().textContent!.includes("A new wallet costs one cent."), true);
   const named = find(form(), ".svcnb-field").parentElement!;
   equal(named.hidden, true);
   model.set("state", { ...STATE, owner: `0x${"cd".repeat(20)}` });
-  equal(form().textContent!.includes("The creation costs one cent."), false);
+  equal(form().textContent!.includes("A new wallet costs one cent."), false);
   equal(named.hidden, false);
   close();
 });

@@ -51,7 +51,10 @@ for (const vector of vectors) {
 Deno.test("typed data without a digest shows the reason", () => {
   const data = structuredClone(vectors[0]!.typed_data);
   data.message.address = "0x12";
-  equal(digestOf(data), { text: "expected a value of type address", ok: false });
+  equal(digestOf(data), {
+    text: `invalid address ${JSON.stringify(data.message.address)}: expected 0x and 40 hex digits`,
+    ok: false,
+  });
 });
 
 Deno.test("the validity counts down, and times outside the permitted window are invalid", () => {
@@ -86,7 +89,7 @@ Deno.test("the panel shows a complete request from Python before the signature, 
   equal(find(el, ".svcnb-request").textContent!.includes(vectors[0]!.digest), true);
   click(button(el, "Decline"));
   const { ok, error } = model.last("reply") as { ok: boolean; error: { message: string } };
-  equal([ok, error.message], [false, "declined in the panel"]);
+  equal([ok, error.message], [false, "the user declined the request in the panel"]);
   equal(el.querySelector(".svcnb-request"), null);
   close();
 });

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 
 class AsyncChainSecuredAccount(KnownAccount):
-    """Account that a wallet owns. All account data is on chain, and every change is a transaction of the wallet.
+    """Account that a wallet owns. Its groups, wallets, actions and usage keys are on chain.
+
+    Every change of this data is a transaction that the wallet signs. The credit is not on chain.
 
     ``svc.chain_secured.create``, ``open`` and ``look``, and ``svc.accounts.convert`` return this object.
     """
@@ -64,11 +66,14 @@ class AsyncChainSecuredAccount(KnownAccount):
 
     @cached_property
     def billing(self) -> AsyncBilling:
-        """Credit and payments, authenticated by the owner's signature instead of a key. All calls are free."""
+        """Credit and payments, authenticated by the owner's signature instead of a key. All calls are free.
+
+        If the account is read-only, the calls raise `svcnb.SigningError`.
+        """
         return AsyncWalletBilling(self._session, self._account)
 
     async def describe(self) -> OnChain:
-        """Returns the on-chain state of the account: the owner, the billing wallet, and the number of objects."""
+        """Returns the on-chain state of the account: the owner, the billing wallet, and the number of each resource."""
         return await self._do(account_flows.describe(self._account))
 
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:

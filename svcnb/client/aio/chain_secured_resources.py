@@ -128,7 +128,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             The key with its secret. The service never shows the secret again.
 
         Raises:
-            InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
+            InvalidArgument: The name is empty, a list has more than 50 groups, or another argument is invalid.
             ChainError: The contract rejected the change, the owner cannot pay the gas, or the service did not find the
                 key (``NotResolved``). The local record contains the key. A note on the error describes how to continue.
         """
@@ -195,7 +195,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             can_delete_groups: Whether the key can delete groups.
             can_create_pkps: Whether the key can create wallets.
             expires_in: Time from now until the key expires: ``"30d"``, seconds or a timedelta. None changes nothing.
-            never_expires: Whether to remove the expiration.
+            never_expires: Whether to remove the expiration. If True, the method ignores ``expires_in``.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -221,7 +221,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
     async def update_metadata(
         self, key: KeyRef, *, name: str | None = None, description: str | None = None
     ) -> UsageKey:
-        """Changes only the name or the description of a usage key, and returns its record.
+        """Changes only the name and the description of a usage key, and returns the changed record.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -289,7 +289,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         """Changes a group, and returns the changed group. Omitted values stay unchanged.
 
         The change needs one transaction. If a list has more than ten entries, each added or removed entry needs its own
-        transaction. Additions come first.
+        transaction. Additions come first. A new name or description then needs one more transaction.
 
         Args:
             group: A `Group`, its number, or its number as a string.
@@ -367,8 +367,8 @@ class AsyncOnChainActions(AsyncOnChainResource):
 
         Args:
             action: An action, a source or a raw CID.
-            name: Name of the action. If omitted, the `Action`'s own name applies.
-            description: Description of the action. If omitted, the `Action`'s own description applies.
+            name: Name of the action. If omitted, the `Action`'s own name applies. A source or a CID needs a name.
+            description: Description of the action. If omitted, the `Action`'s own description, or an empty string.
         """
         return await self._do(flows.register(self._account, action, name, description))
 

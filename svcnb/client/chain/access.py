@@ -74,7 +74,7 @@ class ChainAccess:
         """Returns the service's time in whole Unix seconds, from a header of a new response.
 
         The client does not cache the time, because the call is free and the service rejects signatures with a wrong
-        time.
+        time. If the response has no valid ``Date`` header, the result is the time of this machine.
         """
         answer = yield from ask(
             Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, timeout_class="read")

@@ -85,7 +85,7 @@ class History:
     Attributes:
         logs: Events of the account, oldest first.
         transactions: The transactions that caused the events, by hash.
-        times: Time of each block, in Unix seconds.
+        times: Time of each block in Unix seconds, by the number of the block.
         contract: Address of the contract in lowercase.
         payers: Addresses of the service's payers in lowercase.
     """
@@ -209,9 +209,11 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         + [("eth_getBlockByNumber", (hex(number), False)) for number in blocks]
     )
     for answer in answers:
-        if isinstance(answer, RpcError) or answer is None:
+        if isinstance(answer, RpcError):
+            raise answer
+        if answer is None:
             raise ChainError(
-                "the chain node does not store the transactions of this account",
+                "the chain node does not store all transactions and blocks of this account's history",
                 hint="Pass the address of an archive node: svcnb.Client(rpc_url=url), or set SVC_RPC_URL.",
             )
     return History(

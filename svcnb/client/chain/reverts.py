@@ -44,7 +44,7 @@ ADVICE: Final[dict[str, str]] = {
     "NotAllowedToAddPkpToGroup": _RIGHT,
     "NotAllowedToRemovePkpFromGroup": _RIGHT,
     "NotAllowedToManageIPFSIdsInGroup": _RIGHT,
-    "InvalidRequest": "Correct the problem that the message describes. No change was made.",
+    "InvalidRequest": "Correct the problem that this error names. No change was made.",
     "NotContractOwner": "Do not call this function: it is reserved for the deployer of the contract.",
     "FunctionNotFound": (
         "Call svc.chain_secured.drift() to list the missing functions. "

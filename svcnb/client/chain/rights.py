@@ -53,7 +53,7 @@ class Rights:
     """An account's permissions at a point in time.
 
     Attributes:
-        admin: The wallet that owns the account.
+        admin: Address of the wallet that owns the account. Empty before the first event of the account.
         managed: Whether the account is in API mode.
         groups: Permissions of each group, by number.
         keys: Permissions of each usage key, by hash.

@@ -14,7 +14,7 @@ MAX_BATCH: Final = 50
 """Maximum number of requests in one message, because public nodes reject long messages."""
 
 _OTHER: Final = "pass the address of another node: svcnb.Client(rpc_url=url), or set SVC_RPC_URL."
-_REFUSED: Final = f"Change the request as the message describes, or {_OTHER}"
+_REFUSED: Final = f"Correct the request as this error describes, or {_OTHER}"
 _FAILED: Final = f"Try again in a few seconds, or {_OTHER}"
 
 

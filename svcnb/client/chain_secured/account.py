@@ -57,7 +57,7 @@ class KnownAccount(Checked):
     def on_preview(self) -> Callable[[Preview], object] | None:
         """Function that the client calls with a preview of every write before the wallet signs the transaction.
 
-        If the function returns False, the client cancels the write.
+        If the function returns False, the client cancels the write. None signs without a preview.
         """
         return self._account.writer.on_preview
 
@@ -71,7 +71,9 @@ class KnownAccount(Checked):
 
 
 class ChainSecuredAccount(KnownAccount):
-    """Account that a wallet owns. All account data is on chain, and every change is a transaction of the wallet.
+    """Account that a wallet owns. Its groups, wallets, actions and usage keys are on chain.
+
+    Every change of this data is a transaction that the wallet signs. The credit is not on chain.
 
     ``svc.chain_secured.create``, ``open`` and ``look``, and ``svc.accounts.convert`` return this object.
     """
@@ -105,11 +107,14 @@ class ChainSecuredAccount(KnownAccount):
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit and payments, authenticated by the owner's signature instead of a key. All calls are free."""
+        """Credit and payments, authenticated by the owner's signature instead of a key. All calls are free.
+
+        If the account is read-only, the calls raise `svcnb.SigningError`.
+        """
         return WalletBilling(self._session, self._account)
 
     def describe(self) -> OnChain:
-        """Returns the on-chain state of the account: the owner, the billing wallet, and the number of objects."""
+        """Returns the on-chain state of the account: the owner, the billing wallet, and the number of each resource."""
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:

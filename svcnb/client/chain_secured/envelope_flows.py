@@ -146,17 +146,17 @@ def _signed(chain: ChainAccess, typed_data: dict[str, Any], signature: str) -> F
     try:
         recovered = recover(typed_data, signature)
     except SigningError as error:
-        recovered = None
         told = error.message
     else:
         told = f"the recovered address is {recovered}"
-    if recovered is not None and recovered.lower() == claimed.lower():
-        return True, told
+        if recovered.lower() == claimed.lower():
+            return True, told
+        told += f", not {claimed}"
     try:
         code = yield from chain.rpc("eth_getCode", claimed, "latest")
         accepted = yield from verify(chain, typed_data, signature, claimed)
     except SvcnbError as error:
         return False, f"{told}; {error.message}"
     if code in ("0x", ""):
-        return False, f"{told}, not {claimed}; there is no contract at {claimed}"
+        return False, f"{told}; there is no contract at {claimed}"
     return accepted, f"the contract at {claimed} {'accepts' if accepted else 'rejects'} the signature"

@@ -165,7 +165,7 @@ def update(
 
 
 def update_metadata(account: Ownership, key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
-    """Replaces only the name and the description of a usage key, and returns its record."""
+    """Replaces only the name and the description of a usage key, and returns the changed record."""
     old = yield from find(account, key)
     merged = {
         "name": old.name if name is None else name,
@@ -236,13 +236,17 @@ def _hashed_as(text: str, form: HashForm) -> str | None:
 
 def _secret(key: KeyRef) -> str:
     found = key.usage_api_key if isinstance(key, UsageKey) else key
-    text = found.reveal() if isinstance(found, Secret) else found
-    if not text or looks_like_hash(text):
-        raise InvalidArgument(
-            "the check requires the secret of the key, but this value does not contain the secret",
-            hint="Pass the UsageKey that mine.usage_keys.create() returned, or the key string that you saved.",
-        )
-    return text.strip()
+    text = (found.reveal() if isinstance(found, Secret) else found or "").strip()
+    if text and not looks_like_hash(text):
+        return text
+    if isinstance(key, UsageKey):
+        problem = f"the usage key {key.name!r} has no secret"
+    else:
+        problem = f"{text} is the hash of a usage key" if text else "the usage key is an empty string"
+    raise InvalidArgument(
+        f"{problem}, but the check requires the secret",
+        hint="Pass the UsageKey that mine.usage_keys.create() returned, or the key string that you saved.",
+    )
 
 
 def _expiration(account: Ownership, expires_in: Span | None) -> Flow[int]:

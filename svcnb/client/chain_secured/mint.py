@@ -82,7 +82,8 @@ def finish(account: Ownership, record: PendingMint, *, keep: bool = False) -> Fl
     Afterwards, the flow deletes the record, unless ``keep`` is True.
 
     Raises:
-        SvcnbError: A step failed. A note on the error describes how to continue. The record keeps all data.
+        SvcnbError: A step failed. If the service has already created the object, the record keeps all data, and a note
+            on the error describes how to continue. Otherwise, the flow deletes the record.
     """
     steps = _Steps(account, record)
     try:
@@ -101,9 +102,9 @@ def finish(account: Ownership, record: PendingMint, *, keep: bool = False) -> Fl
             yield from act(lambda: account.records.delete(record))
         else:
             error.add_note(
-                f"The {record.kind} {record.name!r} was created but is not registered yet. Fix the cause, then finish "
-                f"the operation: svc.chain_secured.resume({record.id!r}, owner). Or delete the record: "
-                f"svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
+                f"The service created the {record.kind} {record.name!r}, but the registration on chain is not "
+                f"complete. Correct the cause, then finish the registration: svc.chain_secured.resume({record.id!r}, "
+                f"owner). Or delete the local record: svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
             )
         raise
     if not keep:
@@ -129,7 +130,7 @@ class _Steps:
         def parse(body: Any, _answer: Answer) -> dict[str, Any]:
             known = {"wallet_address": str(body["wallet_address"]).lower(), "derivation_path": body["derivation_path"]}
             if int(known["derivation_path"], 16) <= 0:
-                raise ValueError("the derivation path is not a positive number")
+                raise ValueError(f"the derivation path is {known['derivation_path'][:80]}: expected a positive number")
             secret = None if self.record.kind == "wallet" else Secret(body["usage_api_key"])
             return {"stage": "minted", "secret": secret, **known}
 
@@ -230,13 +231,18 @@ def require_same_service(account: Ownership, record: PendingMint) -> Flow[None]:
     """
     node = yield from account.chain.node()
     here = (account.chain.config.base_url, node.chain_id, node.contract_address.lower())
-    if (record.base_url, record.chain_id, record.contract_address) != here:
+    creation = f"the creation of the {record.kind} {record.name!r}"
+    if record.base_url != here[0]:
         raise InvalidArgument(
-            (
-                f"this operation was started with the service {record.base_url} on chain {record.chain_id}, contract "
-                f"{record.contract_address}, but this client uses {here[0]}, chain {here[1]}, contract {here[2]}"
-            ),
-            hint=f"Resume the operation on the first service: svcnb.Client({record.base_url!r}).",
+            f"{creation} was started with the service {record.base_url}, but this client uses {here[0]}",
+            hint=f"Resume the creation with a client of the first service: svcnb.Client({record.base_url!r}).",
+        )
+    if (record.chain_id, record.contract_address) != here[1:]:
+        raise InvalidArgument(
+            f"{creation} was started on chain {record.chain_id} with the contract {record.contract_address}, but the "
+            f"service now uses chain {here[1]} and the contract {here[2]}",
+            hint="Delete the record, because no client can finish this creation with the new chain or contract: "
+            f"svc.chain_secured.delete_pending({record.id!r}, confirm=True). Then create a new {record.kind}.",
         )
     admin = yield from admin_of(account.chain, account.master_hash)
     if admin != account.address:

@@ -15,7 +15,7 @@ class KeyCheck(Model):
     """True if the service found the key's account, even if the service then rejected the action."""
 
     form: Literal["bytes", "text"] | None
-    """Form of the key whose hash is on chain: ``bytes`` for the 32 bytes of the key, or ``text``.
+    """Form of the key whose hash is on chain: ``bytes`` for the 32 bytes of the key, or ``text`` for its base64 text.
 
     None if the account contains neither hash.
     """
@@ -93,7 +93,10 @@ class Verdict(Model):
     """Whether the envelope satisfies the rule."""
 
     detail: str = ""
-    """Cause of the violation, or details of the signature's check."""
+    """Cause of the violation. For a satisfied rule, the expected value or details of the signature's check.
+
+    Empty for satisfied rules without such details.
+    """
 
 
 class Sent(Model):

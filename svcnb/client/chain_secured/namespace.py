@@ -43,6 +43,9 @@ class Namespace(Checked):
         """Returns the records of interrupted creations of wallets and usage keys at this service.
 
         Displays never show the secrets of new usage keys.
+
+        Raises:
+            ConfigError: A record cannot be read or decrypted, or other users can read a record or its key file.
         """
         base_url = self._chain.config.base_url
         return Listing(
@@ -110,6 +113,7 @@ class ChainSecured(Namespace):
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
+            InvalidArgument: The name is empty, or ``owner`` is not a wallet.
         """
         writer = self._writer(owner, on_preview)
         found = self._do(account_flows.create(writer, name, description))
@@ -127,14 +131,23 @@ class ChainSecured(Namespace):
                 transaction. If the function returns False, the client cancels the write. None signs without a preview.
 
         Raises:
-            ChainError: The wallet does not own an account.
+            ChainError: The wallet does not own an account, or does not own the account with the given hash.
+            InvalidArgument: ``api_key_hash`` is not a hash of 32 bytes, or ``owner`` is not a wallet.
         """
         writer = self._writer(owner, on_preview)
         found = self._do(account_flows.open_account(writer, api_key_hash))
         return ChainSecuredAccount(self._session, self._ownership(writer, found))
 
     def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
-        """Alias of ``svc.accounts.convert``, which converts an account in API mode, and returns the account."""
+        """Alias of ``svc.accounts.convert``, which converts an account in API mode, and returns the account.
+
+        Args:
+            owner: The wallet that will own the account.
+            confirm: Must be True, because the conversion is irreversible.
+
+        Raises:
+            NotConfirmed: ``confirm`` is not True. ``svc.accounts.convert`` lists the other errors.
+        """
         writer = self._writer(owner, None)
         found = self._do(account_flows.convert(writer, confirm=confirm))
         return ChainSecuredAccount(self._session, self._ownership(writer, found))
@@ -168,6 +181,11 @@ class ChainSecured(Namespace):
 
         Returns:
             The wallet, or the usage key with its secret.
+
+        Raises:
+            InvalidArgument: There is no record with this id, or the record belongs to another service.
+            ChainError: The wallet does not own the account, the contract rejected the registration, or the wallet
+                cannot pay the gas.
         """
         record = self._record(mint)
         writer = self._writer(owner, on_preview)
@@ -177,7 +195,7 @@ class ChainSecured(Namespace):
     def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
         """Signs the envelope of a flow with the chain id and the current time of this service, and returns the result.
 
-        All other methods sign automatically. Use this method to inspect or send the envelope yourself.
+        Methods that need an envelope sign automatically. Use this method to inspect or send the envelope yourself.
 
         Args:
             owner: The wallet that signs.
@@ -186,6 +204,7 @@ class ChainSecured(Namespace):
 
         Raises:
             InvalidArgument: The flow does not exist.
+            SigningError: The wallet did not sign.
         """
         return self._do(account_flows.sign(self._writer(owner, None), flow))
 
@@ -196,6 +215,10 @@ class ChainSecured(Namespace):
             typed_data: Envelope: typed data with the members types, primaryType, domain and message.
             signature: Signature in ``0x`` hex.
             address: Address of the expected signer, ``0x`` followed by 40 hex digits.
+
+        Raises:
+            InvalidArgument: The address is malformed.
+            SigningError: The typed data cannot be hashed, or the signature is not hex.
         """
         return self._do(account_flows.verify(self._chain, typed_data, signature, address))
 

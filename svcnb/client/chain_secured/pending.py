@@ -36,6 +36,7 @@ Stage = Literal["asked", "minted", "registering", "registered", "setting"]
 
 _KEY_BYTES: Final = 32
 _FOLDER: Final = "SVCNB_PENDING"
+_KEEP: Final = "Delete the record only if you do not need the wallet or key in the record."
 
 
 class PendingMint(Model):
@@ -51,10 +52,12 @@ class PendingMint(Model):
     """Name of the new wallet or key."""
 
     stage: Stage = "asked"
-    """Stage of the mint.
+    """Stage of the mint: ``asked``, ``minted``, ``registering``, ``registered`` or ``setting``, in this order.
 
     At the stage ``asked``, the service has not confirmed that it created an object. From the stage ``minted`` on, the
-    object exists. Until the mint is complete, only this record contains the key and the derivation path.
+    object exists. At ``registering``, the client may have sent the transaction that registers the wallet. At
+    ``registered``, the wallet is registered. At ``setting``, the client may have sent the transaction that registers
+    the usage key. Until the mint is complete, only this record contains the secret of a new usage key.
     """
 
     owner: str
@@ -129,7 +132,7 @@ class PendingFolder:
         """Writes and returns the first recovery record of a new wallet or usage key.
 
         Raises:
-            ConfigError: The record cannot be written. The client did not send a request to the service.
+            ConfigError: The record cannot be written. The client has not requested the wallet or the key yet.
         """
         record = PendingMint(id=secrets.token_hex(8), **fields)
         self.write(record)
@@ -139,7 +142,8 @@ class PendingFolder:
         """Writes a record atomically, so that after a crash, either the old or the new record exists.
 
         Raises:
-            ConfigError: The folder belongs to another user, or cannot be written to.
+            ConfigError: Other users can read the folder or the key file, or one of the two cannot be written.
+            ExtraMissing: pycryptodome is not installed.
         """
         fields = {name: getattr(record, name) for name in type(record).model_fields}
         fields["secret"] = record.secret.reveal() if record.secret else None
@@ -162,7 +166,7 @@ class PendingFolder:
         """Returns all records, oldest first.
 
         Raises:
-            ConfigError: A record cannot be decrypted. The store never skips records silently.
+            ConfigError: A record cannot be read or decrypted. The store never skips records silently.
         """
         try:
             paths = sorted(self.folder.glob("*.pending"))
@@ -176,6 +180,7 @@ class PendingFolder:
 
         Raises:
             InvalidArgument: There is no record with this id.
+            ConfigError: The record cannot be read or decrypted.
         """
         record = self._read(self._path(identity))
         if record is None:
@@ -208,37 +213,64 @@ class PendingFolder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise self._unreadable(path, error) from None
+            raise ConfigError(
+                f"cannot read the recovery record {path}: {error.strerror or error}",
+                hint="Make the file readable for your user.",
+            ) from None
+        content = self._decrypted(path, sealed)
         try:
-            key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
-            _require_private(self.key_file)
-            document = SCHEMA.read(parse(_open(key, sealed)), path)
+            document = SCHEMA.read(parse(content), path)
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:
             raise ConfigError(
-                str(error), hint="To finish the creation of the wallet or key, use the version of svcnb in the message."
+                error.message,
+                hint="To finish the creation of the wallet or key, use the version of svcnb that this error names.",
             ) from None
-        except (OSError, ValueError) as error:
-            raise self._unreadable(path, error) from None
+        except OSError as error:
+            raise ConfigError(
+                f"cannot copy the recovery record {path} before its migration: {error.strerror or error}",
+                hint=f"Make the folder {path.parent} writable for your user.",
+            ) from None
+        except ValueError as error:
+            raise ConfigError(
+                f"the recovery record {path} has invalid content ({type(error).__name__})",
+                hint=f"Restore the record from a copy. {_KEEP}",
+            ) from None
 
-    def _unreadable(self, path: Path, error: Exception) -> ConfigError:
-        return ConfigError(
-            f"the record {path} cannot be opened: {type(error).__name__}",
-            hint=(
-                f"Restore the file {self.key_file}, which contains the key of the record. Delete the record only if "
-                f"you do not need the wallet or key in the record."
-            ),
-        )
+    def _decrypted(self, path: Path, sealed: bytes) -> bytes:
+        try:
+            key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
+            _require_private(self.key_file)
+        except OSError as error:
+            raise ConfigError(
+                f"cannot read the key file {self.key_file} of the recovery record {path}: {error.strerror or error}",
+                hint=f"Restore the key file {self.key_file} from a copy. {_KEEP}",
+            ) from None
+        try:
+            return _open(key, sealed)
+        except ValueError:
+            raise ConfigError(
+                f"the key in {self.key_file} does not decrypt the recovery record {path}",
+                hint=f"Restore the key file {self.key_file} from a copy. {_KEEP}",
+            ) from None
 
     def _key(self) -> bytes:
+        doing = "read"
         try:
+            if not self.key_file.exists():
+                doing = "create"
+                self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                # If two processes create the key simultaneously, both use the key of the first process.
+                create_file(self.key_file, secrets.token_bytes(_KEY_BYTES))
             _require_private(self.key_file)
-        except FileNotFoundError:
-            self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # If two processes create the key simultaneously, both use the key of the first process.
-            create_file(self.key_file, secrets.token_bytes(_KEY_BYTES))
-        key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
+            key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
+        except OSError as error:
+            raise ConfigError(
+                f"cannot {doing} the key file {self.key_file}, which encrypts the recovery records of new wallets and "
+                f"keys: {error.strerror or error}",
+                hint=f"Make the folder {self.key_file.parent} writable, and the file readable, for your user.",
+            ) from error
         if len(key) != _KEY_BYTES:
             raise ConfigError(
                 f"the key file {self.key_file} has {len(key)} bytes: expected {_KEY_BYTES}",
@@ -251,7 +283,7 @@ class PendingFolder:
 def _require_private(path: Path) -> None:
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise ConfigError(
-            f"{path} contains secrets, but other users can read it",
+            f"{path} contains secrets, but other users have access to it",
             hint=f"Run: chmod {'700' if path.is_dir() else '600'} {path}",
         )
 

@@ -1,4 +1,7 @@
-"""Authentication of billing calls with a header that a wallet signs. The client renews the header every 4 minutes."""
+"""Authentication of billing calls with a header that a wallet signs.
+
+If the header is older than 4 minutes at the next call, the wallet signs a new header.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,9 @@ class WalletAuth:
         """Returns a mapping with the name and the value of the header.
 
         The method renews an old signature, because a signature can expire during a payment of several minutes.
+
+        Raises:
+            SigningError: The wallet has not signed yet, because no call of `refresh` came before.
         """
         if self._envelope is None:
             raise SigningError(

@@ -128,9 +128,9 @@ class Explanation(Model):
     """Groups of the account in which the key can execute, or that permit the action or the wallet."""
 
     repairs: tuple[Repair, ...] = ()
-    """Possible repairs. The repairs with the fewest calls come first.
+    """Possible repairs, at most three. Repairs that use a group with the master wallet come last.
 
-    Empty if no repair is needed or possible.
+    All other repairs come in the order of their number of calls. Empty if no repair is needed or possible.
     """
 
     warnings: tuple[ExplanationWarning, ...] = ()

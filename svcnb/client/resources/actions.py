@@ -121,8 +121,8 @@ class Actions(Resource):
 
         Args:
             action: An action, a source or a raw CID.
-            name: Name of the action. If omitted, the `Action`'s own name applies.
-            description: Description of the action. If omitted, the `Action`'s own description applies.
+            name: Name of the action. If omitted, the `Action`'s own name applies. A source or a CID needs a name.
+            description: Description of the action. If omitted, the `Action`'s own description, or an empty string.
 
         Raises:
             InvalidArgument: The action is a hashed CID, or has no name.

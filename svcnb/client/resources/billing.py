@@ -193,7 +193,7 @@ class Billing(Resource):
             timeout: Seconds to wait for the credit.
 
         Raises:
-            InvalidArgument: The amount is less than 500 cents.
+            InvalidArgument: The amount is not an integer of at least 500 cents, or the method is unknown.
             PaymentFailed: The processor did not collect the payment.
             TimedOut: The processor did not collect the payment in time. To continue waiting, call `wait`.
         """
@@ -204,7 +204,10 @@ class Billing(Resource):
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: ``card`` or ``crypto``. The service only stores the method with the payment.
+            method: ``card`` or ``crypto``. The method only sets the field ``method`` of the result.
+
+        Raises:
+            InvalidArgument: The amount is not an integer of at least 500 cents, or the method is unknown.
         """
         return self._do(create_payment_intent(amount_cents, method))
 
@@ -230,6 +233,7 @@ class Billing(Resource):
         Raises:
             PaymentFailed: The processor did not collect the payment.
             TimedOut: The processor did not collect the payment in time.
+            BadRequest: The payment belongs to another account.
         """
         return self._do(wait(payment, timeout))
 

@@ -11,6 +11,7 @@ from svcnb.client.calls import Answer, Call, Flow, T, ask
 from svcnb.client.models.node import ChainConfig, Health, Limits, Version
 from svcnb.client.resources.base import Resource
 from svcnb.client.resources.reading import model
+from svcnb.protocol.errors import shown
 from svcnb.protocol.vocabulary import Vocabulary
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}\Z")
@@ -24,7 +25,7 @@ def _get(
 
 def _address(body: object, _answer: Answer | None = None) -> str:
     if not isinstance(body, str) or not _ADDRESS.match(body):
-        raise TypeError(f"expected an address, got {type(body).__name__}")
+        raise TypeError(f"expected an address of 0x and 40 hex digits, got {shown(body)}")
     return body.lower()
 
 

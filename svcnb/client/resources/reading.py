@@ -106,7 +106,7 @@ def member(name: str) -> Callable[[Any, Answer], str]:
     def parse(body: Any, _answer: Answer) -> str:
         value = body[name]
         if not isinstance(value, (str, int)):
-            raise TypeError(f"the member {name} has the type {type(value).__name__}: expected a string")
+            raise TypeError(f"the member {name} has the type {type(value).__name__}: expected a string or an integer")
         return str(value)
 
     return parse

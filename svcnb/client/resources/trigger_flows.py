@@ -18,11 +18,13 @@ from svcnb.client.config import Config
 from svcnb.client.errors import ConfigError, InvalidArgument, SvcnbError, TimedOut, Unauthorized
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken
+from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import ActionRef, source_or_cid
 from svcnb.client.request import failure
 from svcnb.client.resources import group_flows, trigger_configs, usage_key_flows
 from svcnb.client.resources.reading import model, models, nothing
 from svcnb.client.secret import Secret
+from svcnb.protocol.errors import shown
 from svcnb.protocol.limits import (
     MAX_TRIGGERS_TOKEN,
     MAX_WEBHOOK_BYTES,
@@ -124,7 +126,7 @@ def tokens(access: ServiceAccess) -> Flow[Listing[TriggerToken]]:
 
 def revoke(access: ServiceAccess, token: TriggerToken | str | None) -> Flow[None]:
     """Revokes one token permanently, or all of the user's tokens if ``token`` is None."""
-    path = "/api/tokens" if token is None else f"/api/tokens/{_id(token)}"
+    path = "/api/tokens" if token is None else f"/api/tokens/{_id(token, 'token', 'triggers.tokens')}"
     return ask(access.call("DELETE", path, nothing, repeatable=True))
 
 
@@ -168,9 +170,10 @@ def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> 
             **given,
         ).model_dump(exclude_none=True)
     except ValidationError as error:
-        names = ", ".join(dict.fromkeys(str(each["loc"][0]) for each in error.errors() if each["loc"]))
+        wrong = {str(each["loc"][0]): each["msg"] for each in error.errors() if each["loc"]}
         raise InvalidArgument(
-            f"arguments of the wrong type: {names}", hint="To see the types, call help(svcnb.TriggersClient)."
+            "invalid arguments: " + ", ".join(f"{name} ({said})" for name, said in wrong.items()),
+            hint="To see the types, call help(svcnb.TriggersClient).",
         ) from None
 
 
@@ -262,7 +265,7 @@ def run_page(
 
 def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, timeout: float) -> Flow[TriggerRun]:
     """Waits until the given run or the newest run has ended, and returns the run."""
-    wanted = None if run is None else getattr(run, "run_id", None) or _id(run)
+    wanted = None if run is None else getattr(run, "run_id", None) or _id(run, "run", "triggers.fire or triggers.runs")
     begun, _ = yield from now()
     wait = FIRST_POLL_S
     seen: TriggerRun | None = None
@@ -318,28 +321,31 @@ def _content(body: object) -> tuple[bytes, str]:
     return json.dumps(body, separators=(",", ":"), allow_nan=False).encode(), "application/json"
 
 
-def _id(value: object) -> str:
+def _id(value: object, what: str = "trigger", source: str = "triggers.create or triggers.list") -> str:
     text = getattr(value, "id", value)
     if not isinstance(text, str) or not text.strip():
-        raise InvalidArgument(
-            f"invalid trigger or run {value!r}",
-            hint="Pass the object that triggers.create or triggers.list returned, or its id.",
-        )
+        raise InvalidArgument(f"invalid {what} {shown(value)}", hint=f"Pass an object from {source}, or its id.")
     return quote(text.strip(), safe="")
 
 
 def _key_text(key: object) -> str:
     value = getattr(key, "usage_api_key", key)
     text = value.reveal() if isinstance(value, Secret) else value
-    if not isinstance(text, str) or not text.strip():
-        raise InvalidArgument(
-            f"a trigger requires a usage key with its secret, got {type(key).__name__} without a secret",
-            hint=(
-                "Pass the object that svc.usage_keys.create returned. To create a key together with the trigger, call "
-                "triggers.create_for(svc, action, name=name)."
-            ),
-        )
-    return text.strip()
+    if isinstance(text, str) and text.strip():
+        return text.strip()
+    if isinstance(key, UsageKey):
+        problem = f"the usage key {key.name!r} has no secret, because a list call returned this object"
+    elif isinstance(text, str):
+        problem = "the usage key is an empty string"
+    else:
+        problem = f"a trigger requires a usage key, not {type(key).__name__}"
+    raise InvalidArgument(
+        problem,
+        hint=(
+            "Pass the object that svc.usage_keys.create returned. To create a key together with the trigger, call "
+            "triggers.create_for(svc, action, name=name)."
+        ),
+    )
 
 
 def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:

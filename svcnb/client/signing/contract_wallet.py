@@ -58,11 +58,11 @@ class ContractWallet(Signer):
         return self._signer
 
     def sign_typed_data(self, typed_data: dict[str, Any]) -> str:
-        """Signs with the owner's key; see `Signer.sign_typed_data`."""
+        """Returns the owner's signature; see `Signer.sign_typed_data`."""
         return self._signer.sign_typed_data(typed_data)
 
     async def sign_typed_data_async(self, typed_data: dict[str, Any]) -> str:
-        """Signs with the owner's key without blocking; see `Signer.sign_typed_data`."""
+        """Returns the owner's signature, without blocking; see `Signer.sign_typed_data`."""
         return await self._signer.sign_typed_data_async(typed_data)
 
     def __repr__(self) -> str:

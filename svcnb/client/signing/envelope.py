@@ -90,9 +90,9 @@ def sign_flow(
     Args:
         signer: Wallet that signs: a signer or an eth-account account.
         flow: Flow of the envelope, for example ``CreateWallet``.
-        chain_id: Chain id of the node.
-        issued_at: Time of the server in Unix seconds.
-        vocabulary: Names of the service. If omitted, the names of the specification apply.
+        chain_id: Id of the chain that the service uses: ``svc.node.chain_config().chain_id``.
+        issued_at: Current time of the service in Unix seconds: ``int(svc.now())``.
+        vocabulary: Names of the service. None means the names of the specification.
 
     Raises:
         InvalidArgument: The flow does not exist, or a number is out of range.

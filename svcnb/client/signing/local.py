@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from eth_account.signers.local import LocalAccount
 
+_WRONG: Final = "MAC mismatch"  # the message of eth-keyfile for a wrong password, because its errors have no codes
 _PICKLED: Final = "a signer contains a private key and cannot be pickled: save the signer to a key file"
 
 
@@ -58,7 +59,10 @@ class LocalSigner(Signer):
         if isinstance(key, bytes):
             key = key.hex()
         if not isinstance(key, (str, Secret)):
-            raise SigningError(f"a private key must be a hex string or bytes, not {type(key).__name__}")
+            raise SigningError(
+                f"a private key must be a hex string, bytes or a Secret, not {type(key).__name__}",
+                hint="Pass 64 hex digits or 32 bytes: svcnb.LocalSigner.from_key(key).",
+            )
         return cls(Secret(key))
 
     @classmethod
@@ -109,8 +113,8 @@ class LocalSigner(Signer):
             password: Password of an encrypted file.
 
         Raises:
-            SigningError: The file contains no key, the password is missing or wrong, or other users can read an
-                unencrypted key.
+            SigningError: The file contains no key, the password is missing or wrong, other users can read an
+                unencrypted key, or eth-account is not installed.
             OSError: The file cannot be read, or is not a regular file.
         """
         from pathlib import Path
@@ -138,18 +142,18 @@ class LocalSigner(Signer):
         return cls.from_key(text)
 
     @classmethod
-    def from_json(cls, text: str, password: str | Secret | None, *, name: str = "the key file") -> LocalSigner:
+    def from_json(cls, text: str, password: str | Secret | None, *, name: str = "") -> LocalSigner:
         """Reads a key from the text of an encrypted JSON key file (version 3), and returns a signer.
 
         Args:
             text: Text of the file.
             password: Password of the file.
-            name: Name of the file, for error messages.
+            name: Name of the file, for error messages. Empty if the text does not come from a file.
 
         Raises:
-            SigningError: The text contains no key, or the password is missing or wrong.
+            SigningError: The text contains no key, the password is missing or wrong, or eth-account is not installed.
         """
-        return cls.from_key(_decrypted(name, text, password))
+        return cls.from_key(_decrypted(f"the key file {name}" if name else "the key file", text, password))
 
     def save(self, path: str | os.PathLike[str], password: str | Secret) -> Path:
         """Writes the key to a new, encrypted file that only its owner can read. The encryption takes about a second.
@@ -162,14 +166,15 @@ class LocalSigner(Signer):
             The path.
 
         Raises:
-            SigningError: The password is empty, or the file exists.
+            SigningError: The password is empty, the file exists, or eth-account is not installed.
+            OSError: The file cannot be written, for example because its folder does not exist.
         """
         if not password:
             raise SigningError("the password is empty", hint="Choose a password that you can remember or store.")
         from pathlib import Path
 
         file = Path(path)
-        sealed = json.dumps(_account().encrypt(self._key.reveal(), _plain(password)))
+        sealed = json.dumps(_account("the encryption of a key file").encrypt(self._key.reveal(), _plain(password)))
         try:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
@@ -228,10 +233,10 @@ class LocalSigner(Signer):
             The raw transaction in ``0x`` hex, for ``eth_sendRawTransaction``.
 
         Raises:
-            SigningError: A field is missing or has the wrong type.
+            SigningError: A field is missing or has the wrong type, or eth-account is not installed.
         """
         try:
-            signed = _account().sign_transaction(transaction, self._key.reveal())
+            signed = _account("the signature of a transaction").sign_transaction(transaction, self._key.reveal())
         except (TypeError, ValueError) as error:
             raise SigningError(
                 f"the transaction cannot be signed: {error}",
@@ -266,26 +271,30 @@ def _or_signing_error(work: Any) -> Any:
     except MalformedValue as error:
         raise SigningError(error.message, hint=error.hint) from error
     except ValueError as error:
-        raise SigningError(str(error)) from None
+        raise SigningError(str(error), hint="Copy the whole private key from your wallet.") from None
 
 
-def _account() -> Any:
-    return eth_account("a key file or a transaction").Account
+def _account(purpose: str) -> Any:
+    return eth_account(purpose).Account
 
 
 def _decrypted(file: str, text: str, password: str | Secret | None) -> Secret:
     if password is None:
         raise SigningError(
-            f"the key file {file} is encrypted",
+            f"{file} is encrypted, but no password was passed",
             hint="Pass the password of the file: svcnb.LocalSigner.from_keyfile(path, password).",
         )
     try:
-        return Secret(bytes(_account().decrypt(text, _plain(password))).hex())
-    except (ValueError, TypeError, KeyError, NotImplementedError):
+        return Secret(bytes(_account("the decryption of a key file").decrypt(text, _plain(password))).hex())
+    except (ValueError, TypeError, KeyError, NotImplementedError) as error:
         # Omit the library's own message, because it can quote the file.
+        if str(error) == _WRONG:
+            raise SigningError(
+                f"{file} cannot be decrypted with this password", hint="Check the password, and enter it again."
+            ) from None
         raise SigningError(
-            f"the file {file} cannot be decrypted with this password, or the file is not a key file",
-            hint=("Check the password and the file."),
+            f"{file} is not a JSON key file of version 3",
+            hint="Pass the JSON key file that your wallet exports, or the file that LocalSigner.save wrote.",
         ) from None
 
 

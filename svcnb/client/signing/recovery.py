@@ -40,6 +40,7 @@ def verify(signed: dict[str, Any] | str | bytes, signature: str | bytes, address
     """Returns whether the key of an address made a signature.
 
     A contract wallet has no key. Only its contract can check a signature, so the result for a contract wallet is False.
+    The result is also False for a signature with a wrong length or with impossible values.
 
     Args:
         signed: Typed data or a personal message, as in `recover`.
@@ -47,7 +48,7 @@ def verify(signed: dict[str, Any] | str | bytes, signature: str | bytes, address
         address: Address of the expected signer, ``0x`` followed by 40 hex digits.
 
     Raises:
-        SigningError: The address, the typed data or the signature is malformed.
+        SigningError: The address is malformed, the typed data cannot be hashed, or the signature is not hex.
     """
     try:
         wanted = checksum_address(address)

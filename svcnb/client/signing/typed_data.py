@@ -1,4 +1,7 @@
-"""Digest of typed data (EIP-712). This module checks the type of every value. Then eth-account computes the digest.
+"""Digest of typed data (EIP-712).
+
+For the four envelopes of the service, `svcnb.protocol.eip712` computes the digest. For all other typed data, this
+module first checks the type of every value. Then eth-account computes the digest.
 
 eth-account converts values that do not match their type. For example, eth-account signs the string "no" as the bool
 true, accepts a string for bytes, and pads short bytes. Wallets reject such values or sign other data. Therefore, this
@@ -48,7 +51,8 @@ def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
             are bool.
 
     Raises:
-        SigningError: A field is missing, a value does not match its type, or eth-account is not installed.
+        SigningError: A field is missing, a value does not match its type, or eth-account is not installed. The digest
+            of the service's own envelopes does not need eth-account.
     """
     try:
         if _is_envelope(typed_data):
@@ -113,7 +117,11 @@ def _checked_types(types: object) -> Types:
         for name, fields in types.items()
     )
     if not good:
-        raise MalformedValue("'types' must map each name to a list of fields, each with a name and a type", hint=_SHAPE)
+        raise MalformedValue(
+            f"invalid 'types' {shown(types)}: expected a list of fields for each type, where each field has a name and "
+            "a type",
+            hint=_SHAPE,
+        )
     assert isinstance(types, dict)  # noqa: S101 - checked above
     for name, fields in types.items():
         if len({field["name"] for field in fields}) != len(fields):
@@ -128,8 +136,9 @@ def _require_domain(fields: list[dict[str, str]], domain: object) -> None:
     names = {name for name, _ in given}
     if given != [item for item in DOMAIN.items() if item[0] in names]:
         listed = ", ".join(f"{kind} {name}" for name, kind in DOMAIN.items())
+        found = shown(", ".join(f"{kind} {name}" for name, kind in given), 200)
         raise MalformedValue(
-            f"EIP712Domain has the fields {shown(given)}, whose names, types or order EIP-712 does not allow",
+            f"EIP712Domain has the fields {found}, whose names, types or order EIP-712 does not allow",
             hint=f"Use only these fields, in this order: {listed}.",
         )
     extra = [name for name in domain if name not in names] if isinstance(domain, dict) else []
@@ -194,9 +203,7 @@ def _atom(kind: str, value: Any, where: str) -> Any:
             raise _unfit(where, value, kind, "True or False")
         return value
     if kind == "string":
-        if not isinstance(value, str) or (not value.isascii() and not _is_utf8(value)):
-            raise _unfit(where, value, kind, "a string")
-        return value
+        return _string(value, where)
     if kind == "address":
         return normal_address(value) if isinstance(value, str) else _refuse(where, value, kind, "0x and 40 hex digits")
     if kind == "bytes":
@@ -212,6 +219,17 @@ def _atom(kind: str, value: Any, where: str) -> Any:
     if found := _INTEGER.match(kind):
         return _integer(kind, int(found[2] or 256), value, where, signed=not found[1])
     raise _undefined(kind, where)
+
+
+def _string(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise _unfit(where, value, "string", "a string")
+    if not value.isascii() and not _is_utf8(value):
+        raise MalformedValue(
+            f"{where} is {shown(value)}, which contains half a surrogate pair, so UTF-8 cannot encode the string",
+            hint="Remove the surrogate, or pass the complete character.",
+        )
+    return value
 
 
 def _integer(kind: str, bits: int, value: Any, where: str, *, signed: bool) -> int:

@@ -179,7 +179,7 @@ class PermissionCache:
             raise _unknown_key()
         if await self.may_execute(caller, action_hash):
             return
-        named = f"action {cid} (hashed CID {action_hash})"
+        named = f"action {cid} (hashed CID 0x{action_hash:064x})"
         if self.expired(caller):
             raise EndpointFailure(
                 403,
@@ -264,7 +264,7 @@ class PermissionCache:
 
 
 class _RecentResults(Generic[T]):
-    """LRU cache of the most recent results."""
+    """Cache of at most `_KEPT` results. A new result replaces the oldest result of a full cache."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[Hashable, T] = OrderedDict()
@@ -364,11 +364,17 @@ def _refuse_hash(key: str) -> None:
 
 
 def _unknown_key() -> StructuredError:
-    """Returns the error for a key that does not belong to any account."""
+    """Returns the error for a key that does not belong to any account, or that is not active yet."""
     return StructuredError(
         401,
-        "the API key does not resolve to any account: it is mistyped, was deleted, or was never created",
-        fix="Check the key. Create an account with POST /core/v1/new_account, or a usage key with add_usage_api_key.",
+        (
+            "the API key does not resolve to any account: it is mistyped, was deleted, is not active yet, or was never "
+            "created"
+        ),
+        fix=(
+            "Check the key. If the key is new, try again in a few seconds. Create an account with POST "
+            "/core/v1/new_account, or a usage key with add_usage_api_key."
+        ),
         docs="authentication",
         headers={"WWW-Authenticate": "Bearer"},
     )

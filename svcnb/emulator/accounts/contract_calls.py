@@ -68,8 +68,8 @@ class ContractCalls:
             The return value of the function.
 
         Raises:
-            EndpointFailure: The contract reverted the simulated call. No transaction was sent.
-            Unavailable: The chain does not respond.
+            EndpointFailure: The contract reverted the call, or the strings in the arguments are too long.
+            Unavailable: The chain does not respond, or rejected the transaction.
         """
         from svcnb.emulator.chain.errors import ContractRevert
 
@@ -127,7 +127,7 @@ def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
 
 
 def require_master(caller: Caller) -> None:
-    """Rejects usage keys before any other check of the call.
+    """Rejects usage keys. The call requires the account key.
 
     Raises:
         EndpointFailure: 403 if the key is not an account key.

@@ -80,7 +80,7 @@ class Groups:
         return Success()
 
     async def remove_group(self, call: Call, body: RemoveGroupRequest) -> Success:
-        """Removes a group. The service never reuses its id. A usage key needs the permission can_delete_groups."""
+        """Deletes a group. The service never reuses its id. A usage key needs the permission can_delete_groups."""
         await self._contract.write("removeGroup", call.caller.key_hash, body.group_id)
         return Success()
 

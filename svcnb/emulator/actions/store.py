@@ -60,7 +60,7 @@ class Execution(NamedTuple):
         error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host``, ``unsupported``,
             ``permission``, ``unavailable`` or ``disconnected``. None if the run succeeded.
         logs: The console output of the action.
-        trace: The operations that the engine recorded, as JSON text.
+        trace: The operations that the engine recorded, as JSON text. None if the run did not start or finish.
         cost_cents: The charged amount, in cents.
         started_at: Time before the permission check and the wait in the queue, in Unix seconds of the emulator's clock.
         elapsed_ms: Wall-clock time since ``started_at``, in milliseconds, including the wait in the queue.
@@ -138,7 +138,7 @@ class RunLog:
         return await self._store.run_long(partial(_page, limit=limit, offset=offset))
 
     async def one(self, request_id: str) -> dict[str, Any] | None:
-        """Returns one execution with its trace, or None if that request did not run an action.
+        """Returns one execution with its trace, or None if the record does not contain that request.
 
         Args:
             request_id: The X-Request-Id of the response.

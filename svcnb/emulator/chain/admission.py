@@ -1,4 +1,4 @@
-"""Admission check, which predicts whether the chain accepts a sequence of transactions."""
+"""Admission check that predicts whether the chain accepts a sequence of transactions."""
 
 from __future__ import annotations
 

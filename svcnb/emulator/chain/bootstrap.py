@@ -58,7 +58,7 @@ class EarlyNode:
         """
         task, self._task = self._task, None
         if task is None:
-            raise LookupError("the caller has already used or stopped this chain node")
+            raise LookupError("`take` or `stop` was already called for this early chain node: create a new EarlyNode")
         return await task
 
     async def stop(self) -> None:

@@ -29,10 +29,12 @@ def bounded(method: str, params: list[Any]) -> list[Any]:
         params: Parameters of the request.
 
     Returns:
-        The parameters. The gas of a call is at most `MAX_CALL_GAS`.
+        The parameters. The gas of a call is at most `MAX_CALL_GAS`. A call without a gas limit and without block
+        overrides is unchanged, because the gas limit of the block then applies.
 
     Raises:
-        RpcError: A numeric parameter is outside its limits or is not a number.
+        RpcError: The gas of a call or the block count of eth_feeHistory is not a number. Or eth_feeHistory requests too
+            many blocks or percentiles, or an invalid percentile.
     """
     if method in CALLS:
         return _with_bounded_gas(params)
@@ -80,5 +82,7 @@ def _number(name: str, value: Any) -> int | None:
     if value is None or isinstance(value, int):
         return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value):
-        raise RpcError(INVALID_PARAMS, f"{name} is {str(value)[:80]!r}: expected a number as 0x hex, for example 0x10")
+        raise RpcError(
+            INVALID_PARAMS, f"{name} is {str(value)[:80]!r}: expected 0x and 1 to 64 hex digits, for example 0x10"
+        )
     return int(value, 16)

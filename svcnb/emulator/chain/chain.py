@@ -74,7 +74,7 @@ class Chain:
         """Starts the built-in chain or connects to an external chain, and completes the deployment.
 
         Args:
-            early: Node of the built-in chain that is already starting, if any.
+            early: Node of the built-in chain that is already starting, or None to start a new node.
 
         Raises:
             ChainUnusable: The chain cannot start with this state or these settings.
@@ -123,6 +123,7 @@ class Chain:
 
         Raises:
             Unsupported: The chain is not the built-in chain.
+            ChainUnavailable: The chain does not start again.
         """
         if self._settings.chain_rpc is not None:
             raise Unsupported("the emulator cannot reset an external chain")
@@ -133,7 +134,7 @@ class Chain:
         self._listeners.notify(ChainEvent(RESET, block_number=self._chain.head))
 
     async def stop(self) -> None:
-        """Stops the built-in chain. Repeated calls have no effect. The journal contains all accepted changes."""
+        """Stops the built-in chain, or disconnects from an external chain. Repeated calls have no effect."""
         if self._reachable is None:
             return
         await self._reachable.close()
@@ -154,7 +155,7 @@ class Chain:
         Args:
             function: Name of the function.
             *args: Arguments of the function.
-            sender: Address of the caller, which affects only functions that read the caller's address.
+            sender: Address of the caller, or None if the function does not read the caller's address.
             block: Number of the block to read from, or None for the latest block. If the node cannot read the given
                 block (see `node.KEPT_STATES`), the method reads from the latest block.
 
@@ -163,7 +164,7 @@ class Chain:
 
         Raises:
             ContractRevert: The contract reverted the call.
-            ChainUnavailable: The chain does not respond.
+            ChainUnavailable: The chain does not respond, or returned an unexpected result.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
         """
@@ -198,7 +199,7 @@ class Chain:
             The return value of the function.
 
         Raises:
-            ContractRevert: The contract reverted the simulated call. No transaction was sent.
+            ContractRevert: The contract reverted the simulated call or the transaction. The state is unchanged.
             ChainUnavailable: The chain does not respond, or rejected the transaction.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
@@ -212,7 +213,7 @@ class Chain:
             *calls: Pairs of function name and arguments. The calls must not depend on each other.
 
         Raises:
-            ContractRevert: The contract reverted one of the simulated calls. No transaction was sent.
+            ContractRevert: The contract reverted one of the calls. See `Relay.write_together`.
             ChainUnavailable: The chain does not respond, or rejected one of the transactions.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
@@ -276,7 +277,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. Writes each transaction to the journal, and then sends it to the node.
+        """Handles a JSON-RPC request or batch. The built-in chain records each transaction before it executes it.
 
         Args:
             body: Parsed body of the request.
@@ -287,16 +288,14 @@ class Chain:
         return await self._gateway.answer(body)
 
     async def faucet(self, address: str, wei: int) -> int:
-        """Adds ether to an account on the built-in chain.
+        """Adds ether to an account on the built-in chain, and returns the new balance in wei.
 
         Args:
             address: Address of the account.
             wei: Amount in wei.
 
-        Returns:
-            New balance in wei.
-
         Raises:
+            RpcError: The new balance exceeds the maximum of 2**256 - 1 wei.
             Unsupported: The chain is not the built-in chain.
         """
         return await self._chain.add_balance(address, wei)

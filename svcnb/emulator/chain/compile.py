@@ -86,7 +86,8 @@ def compile_contracts() -> Compiled:
         Content of both artifacts.
 
     Raises:
-        CompileFailed: The sources cause an error or a warning, or a contract is larger than `MAX_CODE_BYTES`.
+        CompileFailed: The compiler cannot run, or the sources cause an error or a warning. Or a contract is larger than
+            `MAX_CODE_BYTES`.
         svcnb.tools.ToolMissing: Deno is not installed.
     """
     files = sources()
@@ -100,7 +101,7 @@ def compile_contracts() -> Compiled:
         size = len(built[name]["evm"]["deployedBytecode"]["object"]) // 2
         if size > MAX_CODE_BYTES:
             raise CompileFailed(
-                f"{name} has {size} bytes of code, but a chain accepts at most {MAX_CODE_BYTES}: split the facet"
+                f"{name} has {size} bytes of code, but a chain accepts at most {MAX_CODE_BYTES}: split the contract"
             )
     facets = {name: _selectors(built[name]["abi"]) for name in FACETS}
     return Compiled(

@@ -1,8 +1,8 @@
 """JSON-RPC connection to the emulator's own node.
 
-The node listens on a Unix socket in a private folder. A response takes about 65 microseconds, compared with 530
+The node anvil listens on a Unix socket in a private folder. A response takes about 65 microseconds, compared with 530
 microseconds over keep-alive HTTP on loopback. The socket needs no port. Other users of the machine and web pages cannot
-connect to the socket.
+connect to the socket. A node in a Deno process uses the pipes of the process instead.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LARGEST_ANSWER: Final = 1 << 30
 """Maximum length in bytes of a response to a request of the emulator itself, such as a dump of the state."""
 PIECE_BYTES: Final = 128 * 1024
 _HEAD: Final = re.compile(rb'\{(?:"jsonrpc":"2\.0",)?"id":([0-9]{1,18}),')
-"""Beginning of a response from the built-in nodes."""
+"""Pattern for the beginning of a response from the built-in nodes, with the id of the request."""
 
 
 class ConnectionLost(ChainUnavailable):
@@ -48,7 +48,7 @@ class Connection(Protocol):
 
         Raises:
             RpcError: The node returned an error, or a response longer than ``limit``.
-            ChainUnavailable: The node did not respond.
+            ChainUnavailable: The node did not respond, or its response is invalid.
         """
 
     async def close(self) -> None:
@@ -89,7 +89,7 @@ class StreamConnection:
         return cls(*await asyncio.open_unix_connection(path, limit=PIECE_BYTES))
 
     async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
-        """See `Connection`."""
+        """Sends a request and returns the result. See `Connection`."""
         if self._lost is not None:
             raise self._lost
         number = next(self._ids)
@@ -105,12 +105,12 @@ class StreamConnection:
                 f"the chain node did not respond to {method} within {RPC_TIMEOUT_S:.0f} s"
             ) from error
         except OSError as error:
-            raise ConnectionLost(f"the chain node has stopped ({error})") from error
+            raise ConnectionLost(f"the connection to the chain node is lost ({error})") from error
         finally:
             self._waiting.pop(number, None)
 
     async def close(self) -> None:
-        """See `Connection`."""
+        """Closes the connection. See `Connection`."""
         tasks = [self._task, *self._parsing]
         for task in tasks:
             task.cancel()
@@ -126,7 +126,7 @@ class StreamConnection:
                 await self._writer.drain()
 
     async def _listen(self) -> None:
-        reason = "the chain node closed the connection"
+        reason = "it was closed"
         line = _Line(self._limit_of)
         try:
             while piece := await self._reader.read(PIECE_BYTES):
@@ -139,7 +139,7 @@ class StreamConnection:
         except (OSError, ValueError) as error:
             reason = str(error)
         finally:
-            self._lost = ConnectionLost(f"the chain node has stopped ({reason})")
+            self._lost = ConnectionLost(f"the connection to the chain node is lost ({reason})")
             for asked in self._waiting.values():
                 if not asked.answer.done():
                     asked.answer.set_exception(self._lost)

@@ -60,7 +60,9 @@ class DenoNode:
         """Starts the process. For arguments and errors, see `svcnb.emulator.chain.engines.start_node`."""
         if not bundle_exists(CHAIN):
             raise tools.ToolMissing(
-                "the chain on @ethereumjs/vm", f"the file {CHAIN} does not exist", "Run: python hatch_build.py"
+                "the chain on @ethereumjs/vm",
+                f"the file {CHAIN} does not exist",
+                "In a working copy, run: python hatch_build.py. Otherwise, reinstall svcnb.",
             )
         with tempfile.TemporaryDirectory(prefix="svcnb-chain-") as folder:
             script = Path(folder) / _PROCESS.name
@@ -94,15 +96,17 @@ class DenoNode:
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-            if isinstance(error, (TimeoutError, OSError)):
+            if isinstance(error, TimeoutError):
                 raise ChainUnavailable(
                     f"the chain node did not start within {_START_S:.0f} s: try again when this machine is less busy"
                 ) from error
+            if isinstance(error, OSError):
+                raise ChainUnavailable(f"the chain node stopped immediately: {error}") from error
             raise
         return cls(process, StreamConnection(process.stdout, process.stdin))
 
     async def stop(self) -> None:
-        """See `svcnb.emulator.chain.engines.Node`."""
+        """Stops the node. See `svcnb.emulator.chain.engines.Node`."""
         await self.connection.close()  # this also closes the standard input of the process
         try:
             async with asyncio.timeout(_STOP_S):

@@ -36,7 +36,7 @@ class Creation(NamedTuple):
     Attributes:
         to: Address of the receiver, or None to create a contract.
         data: Call data or creation code.
-        what: Name for error messages.
+        what: Name of the contract or the function, for error messages.
     """
 
     to: str | None
@@ -58,7 +58,7 @@ class Artifact:
         return contract_address(owner, len(self._facets))
 
     def creations(self, owner: str) -> list[Creation]:
-        """Returns all transactions of the deployment, in order. The owner sends them, starting with nonce 0."""
+        """Returns the transactions that create the facets and the contract. The owner sends them in this order."""
         cuts = [
             (contract_address(owner, nonce), _ADD, [bytes.fromhex(selector[2:]) for selector in facet["selectors"]])
             for nonce, facet in enumerate(self._facets.values())
@@ -68,12 +68,14 @@ class Artifact:
         return [*facets, Creation(None, self._diamond + arguments, "the contract")]
 
     def wallet(self, owner: str) -> bytes:
-        """Returns the creation code of a contract wallet."""
+        """Returns the creation code of a contract wallet that accepts the signatures of ``owner``."""
         return self._wallet + abi.encode(("address",), (owner,))
 
 
 async def missing(request: Request, artifact: Artifact, owner: str) -> list[Creation]:
-    """Returns the remaining transactions of the deployment, in order.
+    """Returns the transactions that create the missing facets and the contract, in order.
+
+    The list is empty if the contract exists.
 
     Args:
         request: Function that sends a request to the chain.
@@ -96,8 +98,8 @@ async def missing(request: Request, artifact: Artifact, owner: str) -> list[Crea
     for nonce in range(done):
         if await request("eth_getCode", contract_address(owner, nonce), "latest") in {"0x", None}:
             raise ChainUnusable(
-                f"transaction {nonce} of the contract's owner {owner} did not create a facet: start with a different "
-                "seed or state folder"
+                f"transaction {nonce} (counted from 0) of the contract's owner {owner} did not create a part of the "
+                "contract: start with a different seed or state folder"
             )
     return creations[done:]
 
@@ -203,8 +205,8 @@ async def _send(chain: LocalChain | RemoteChain, relay: Relay, owner: Wallet, ca
             _check(call, await relay.send(owner, call.to, call.data))
         except ChainUnavailable as error:
             raise ChainUnusable(
-                f"the transaction for {call.what} cannot be sent: {error.message}. Send ether to {owner.address} on "
-                "this chain, and keep the seed or the state folder."
+                f"the transaction for {call.what} did not succeed: {error.message}. Check that {owner.address} has "
+                "ether on this chain, and start again with the same seed or state folder."
             ) from error
 
 

@@ -23,10 +23,10 @@ class ChainEvent(NamedTuple):
 
     Attributes:
         name: Name of the event, or `RESET`.
-        args: Fields of the event, by name.
-        block_number: Number of the block that contains the event.
-        transaction_hash: Hash of the transaction that emitted the event, as 0x hex.
-        log_index: Index of the event in the block.
+        args: Fields of the event, by name. Empty for `RESET`.
+        block_number: Number of the block that contains the event. For `RESET`, the number of the latest block.
+        transaction_hash: Hash of the transaction that emitted the event, as 0x hex. Empty for `RESET`.
+        log_index: Index of the event in the block. 0 for `RESET`.
     """
 
     name: str
@@ -70,7 +70,7 @@ async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEve
 
 
 def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
-    """Yields the contract's events in logs, in order.
+    """Yields the contract's events in logs, in order. Skips logs of other contracts, and unknown events.
 
     Args:
         logs: Logs as in a receipt or in the result of eth_getLogs.

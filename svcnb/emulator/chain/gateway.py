@@ -1,4 +1,4 @@
-"""JSON-RPC gateway of the chain. It supports the methods of public nodes, but no methods of test nodes.
+"""JSON-RPC gateway of the chain. It supports the common methods of public nodes, but no methods of test nodes.
 
 The gateway rejects methods that bypass the journal (impersonation, mining, time and state). The control plane has
 endpoints for these operations.
@@ -54,11 +54,11 @@ _SEND_SYNC: Final = "eth_sendRawTransactionSync"
 _MOVING_BLOCKS: Final = (None, "latest", "pending", "safe", "finalized")
 
 METHODS: Final = _PASSED_ON | _CALLS | {_SEND, _SEND_SYNC}
-"""All supported methods."""
+"""Names of all supported JSON-RPC methods."""
 
 
 class Gateway:
-    """JSON-RPC gateway.
+    """JSON-RPC gateway of one chain.
 
     Args:
         chain: Chain that processes the requests.
@@ -98,8 +98,8 @@ class Gateway:
     async def _all(self, body: list[Any], at_once: int) -> list[dict[str, Any] | None]:
         """Returns the responses to a batch.
 
-        As soon as the responses together exceed `MAX_RPC_RESPONSE_BYTES`, an error replaces each further response, as
-        in Geth.
+        An error replaces the response that makes the total length reach `MAX_RPC_RESPONSE_BYTES`, and each later
+        response.
         """
         turns = asyncio.Semaphore(at_once)
         left = MAX_RPC_RESPONSE_BYTES
@@ -113,7 +113,10 @@ class Gateway:
                 if left > 0:
                     return answer
                 number = request.get("id") if isinstance(request, dict) else None
-                problem = f"response too large: the batch exceeds {MAX_RPC_RESPONSE_BYTES} bytes. Send smaller batches."
+                problem = (
+                    f"response too large: the responses to the batch have more than {MAX_RPC_RESPONSE_BYTES} bytes. "
+                    "Send smaller batches."
+                )
                 return _failure(number, RpcError(RESPONSE_TOO_LARGE, problem))
 
         return await asyncio.gather(*map(one, body))
@@ -175,7 +178,8 @@ def _read(request: Any) -> tuple[str, list[Any]]:
     if not isinstance(request, dict) or not isinstance(request.get("method"), str):
         raise RpcError(
             INVALID_REQUEST,
-            'the body is not a JSON-RPC request: send {"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
+            "invalid JSON-RPC request: expected an object with the string 'method', for example "
+            '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
         )
     params = request.get("params", [])
     if params is None:
@@ -191,7 +195,9 @@ def _check_readable(value: Any, depth: int = 1) -> None:
     if depth > MAX_RPC_DEPTH:
         raise RpcError(INVALID_PARAMS, f"'params' has more than {MAX_RPC_DEPTH} levels of nesting: send fewer levels")
     if isinstance(value, float) and not math.isfinite(value):
-        raise RpcError(INVALID_PARAMS, f"'params' contains {value}, which JSON does not allow: send a finite number")
+        raise RpcError(
+            INVALID_PARAMS, f"'params' contains the number {value}, which is not finite: send a finite number"
+        )
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             _check_readable(each, depth + 1)
@@ -204,12 +210,14 @@ def _raw(params: list[Any]) -> bytes:
         )
     size = len(params[0]) // 2 - 1
     if size > MAX_TRANSACTION_BYTES:
-        raise RpcError(TRANSACTION_REJECTED, f"oversized data: transaction size {size}, limit {MAX_TRANSACTION_BYTES}")
+        raise RpcError(
+            TRANSACTION_REJECTED, f"oversized data: transaction size {size} bytes, limit {MAX_TRANSACTION_BYTES}"
+        )
     try:
         return bytes.fromhex(params[0][2:])
     except ValueError as error:
         raise RpcError(
-            INVALID_PARAMS, "the signed transaction is not hex: expected 0x followed by hex digits"
+            INVALID_PARAMS, "the signed transaction is not hex: expected 0x followed by an even number of hex digits"
         ) from error
 
 
@@ -225,9 +233,7 @@ def _refused(method: str) -> RpcError:
             "this node has no keys. Sign in your wallet or with eth-account, and send signed transactions with "
             "eth_sendRawTransaction."
         )
-    elif method.startswith(
-        ("anvil_", "evm_", "hardhat_", "debug_", "trace_", "personal_", "admin_", "miner_", "txpool_")
-    ):
+    elif method.startswith(("anvil_", "evm_", "hardhat_")):
         reason = "use the faucet, the clock and the snapshots of the emulator's control plane instead"
     elif method in {"eth_subscribe", "eth_unsubscribe"}:
         reason = "subscriptions are not supported. Poll eth_getLogs, or use eth_newFilter and eth_getFilterChanges."

@@ -1,7 +1,7 @@
 """Journal of the chain in the database. The emulator can rebuild the chain, because the journal contains all changes.
 
-Each entry contains a digest of its own content and of the previous entry's digest. If the digests at the end of the
-journal do not match, the module moves the damaged entries to another table. When the block of an entry exists, the
+Each entry contains a digest of its own content and of the previous entry's digest. If the digest of an entry does not
+match, the module moves this entry and all later entries to another table. When the block of a transaction exists, the
 module adds the block's hash to the entry. A replay of the entry must result in the same block.
 """
 
@@ -75,7 +75,7 @@ class Entry(NamedTuple):
         payload: Content of the entry.
         digest: Hash of this entry and of the previous entry's digest.
         withdrawn: Whether the chain rejected the entry after its write to the journal.
-        block_hash: Hash of the entry's block, or None before the block exists.
+        block_hash: Hash of the transaction's block. None for a balance, and before the block is recorded.
     """
 
     position: int
@@ -92,7 +92,7 @@ class Dump(NamedTuple):
 
     Attributes:
         position: Position of the entry, or 0 if the dump precedes all entries.
-        digest: Digest of the entry.
+        digest: Digest of the entry, or `START` if the dump precedes all entries.
         timestamp: Timestamp of the latest block, in Unix seconds.
         block_hash: Hash of the latest block.
         content: Output of the node's dump function.
@@ -111,7 +111,7 @@ class History(NamedTuple):
     Attributes:
         dump: Newest usable dump, or None.
         tail: Entries after the dump, or all entries if there is no dump.
-        cut: Number of damaged entries at the end of the journal, which are now in another table.
+        cut: Number of entries at the end of the journal that are damaged. They are now in another table.
     """
 
     dump: Dump | None
@@ -191,7 +191,7 @@ def withdraw(connection: Connection, position: int) -> None:
 
 
 def save_dump(connection: Connection, dump: Dump) -> None:
-    """Saves a dump. Does not delete the previous dump, because the new dump can be damaged."""
+    """Saves a dump and deletes old dumps. Keeps the previous dump, because the new dump can be damaged."""
     connection.run("DELETE FROM chain_dumps WHERE position = :position", position=dump.position)
     connection.insert("chain_dumps", **dump._asdict(), content_sha256=hashlib.sha256(dump.content).digest())
     kept = connection.column("SELECT position FROM chain_dumps ORDER BY position DESC LIMIT :kept", kept=_KEPT_DUMPS)
@@ -277,18 +277,21 @@ def unpack(data: bytes, genesis: str) -> Dump:
     """Decodes a dump from the result of `pack`.
 
     Raises:
-        SnapshotUnusable: The bytes are damaged, or belong to a chain with a different first block.
+        SnapshotUnusable: The bytes are damaged, have another format, or belong to a chain with a different first block.
     """
     line, _, content = data.partition(b"\n")
     try:
         head = json.loads(line)
-        if head["format"] != 1 or head["sha256"] != hashlib.sha256(content).hexdigest():
-            raise SnapshotUnusable("the chain snapshot is damaged or has a different version: create a new one")
+        if head["format"] != 1:
+            given = str(head["format"])[:20]
+            raise SnapshotUnusable(f"the chain snapshot has format {given}: expected 1. Create a new snapshot.")
+        if head["sha256"] != hashlib.sha256(content).hexdigest():
+            raise SnapshotUnusable("the chain snapshot is damaged: use an undamaged copy, or create a new snapshot")
         dump = Dump(head["position"], bytes.fromhex(head["digest"]), head["timestamp"], head["block_hash"], content)
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, SnapshotUnusable):
             raise
-        raise SnapshotUnusable("the bytes are not a chain snapshot: create a new one") from error
+        raise SnapshotUnusable("the bytes are not a chain snapshot: create a new snapshot") from error
     if head["genesis"] != genesis:
         raise SnapshotUnusable(
             "the snapshot belongs to a chain with a different first block: restore the snapshot on the chain from "

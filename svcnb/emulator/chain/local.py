@@ -5,8 +5,8 @@ journal in one commit, and sends them to the node in journal order. The task not
 results to the callers. After a crash, requests wait until the chain has restarted the node and replayed the journal.
 
 The timestamp of a block is the emulator's time in whole seconds, but never earlier than the timestamp of the previous
-block. With a frozen clock, all blocks have the same timestamp, which the node allows. The node creates a block only for
-a write. Calls therefore use the clock's time, not the timestamp of the latest block.
+block. The node allows equal timestamps, so the clock can be frozen. The node creates a block only for a write. Calls
+therefore use the clock's time, not the timestamp of the latest block.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class LocalChain:
 
         Raises:
             RpcError: The node returned an error, or a response longer than ``limit``.
-            ChainUnavailable: The node did not start in time, or the chain was stopped.
+            ChainUnavailable: The node did not start or respond in time, cannot be restarted, or was stopped.
         """
         for _ in range(_ATTEMPTS - 1):
             node = await self._wait_for_node()
@@ -129,7 +129,7 @@ class LocalChain:
         return self.head
 
     def call_overrides(self) -> tuple[Any, ...]:
-        """Returns the parameters of eth_call and eth_estimateGas that set the block's time to the clock's time."""
+        """Returns call parameters that set the block's time to the clock's time, but not before the latest block."""
         return ({}, {"time": hex(max(self._clock.now_s(), self._replica.timestamp))})
 
     async def _wait_for_node(self) -> Node:
@@ -152,8 +152,8 @@ class LocalChain:
         """Writes a signed transaction to the journal, sends it to the node, and returns the receipt from its block.
 
         Raises:
-            RpcError: The node rejected the transaction. The chain is unchanged.
-            ChainUnavailable: The chain or the database is unavailable.
+            RpcError: The chain rejected the transaction. The chain is unchanged.
+            ChainUnavailable, StoreUnavailable: The chain or the database is unavailable.
             TransactionInvalid: The bytes are not a valid transaction.
         """
         return await self.send(read_transaction(raw))
@@ -164,7 +164,7 @@ class LocalChain:
         if transaction.chain_id not in {None, chain_id}:
             raise RpcError(INVALID_PARAMS, f"invalid chain id for signer: have {transaction.chain_id}, want {chain_id}")
         if transaction.gas > GAS_LIMIT:
-            problem = f"exceeds block gas limit: the transaction sets {transaction.gas}, but {GAS_LIMIT} is the maximum"
+            problem = f"exceeds block gas limit: the transaction's gas limit is {transaction.gas}, maximum {GAS_LIMIT}"
             raise RpcError(TRANSACTION_REJECTED, problem)
         job = Sending(transaction, asyncio.get_running_loop().create_future())
         receipt: Receipt = await self._enqueue(job)
@@ -341,7 +341,7 @@ class LocalChain:
         return receipt
 
     async def _receipt(self, transaction: Transaction) -> Receipt | None:
-        """Returns the receipt of a journalled transaction. If the node stops, rebuilds it and tries again."""
+        """Returns the receipt of a journalled transaction, or None if the node rejected it. Rebuilds a lost node."""
         for attempt in range(1, _NODES + 1):
             try:
                 if not self._ready.is_set():
@@ -378,7 +378,7 @@ class LocalChain:
             return
         problem: Exception | None = None
         for attempt in range(1, _ATTEMPTS + 1):
-            log.warning("the chain node has stopped; restarting it (attempt %d)", attempt)
+            log.warning("restarting the chain node (attempt %d of %d)", attempt, _ATTEMPTS)
             try:
                 await self._rebuild()
             except Exception as error:

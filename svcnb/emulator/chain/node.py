@@ -1,9 +1,10 @@
-"""Node that runs anvil as a child process, which never outlives the emulator.
+"""Node that runs anvil as a child process. The child process exits with the emulator.
 
 A short shell script runs between the emulator and the node. The script limits the node's memory. When the emulator
 stops or is killed, the script's standard input closes. The script then kills the node and deletes the node's folder.
-This approach works on every Unix system, needs no code between fork and exec, and takes a millisecond. If the shell
-itself is killed, the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates the node.
+This approach works on every Unix system, needs no code between fork and exec, and adds a millisecond to the start. If
+the shell itself is killed, the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates the
+node.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class AnvilNode:
 
         Args:
             genesis: First block of the chain.
-            memory_mb: Memory limit in MiB. The operating system terminates a node that exceeds the limit.
+            memory_mb: Memory limit in MiB. A node that exceeds the limit exits.
 
         Raises:
             ToolMissing: The binary is not installed.

@@ -111,7 +111,8 @@ class Relay:
             The return value of the function.
 
         Raises:
-            ContractRevert: The contract reverted the simulated call. No transaction was sent.
+            ContractRevert: The contract reverted the simulated call, or the transaction itself. In both cases, the
+                contract's state is unchanged.
             ChainUnavailable: The chain does not respond, or rejected the transaction.
             AbiError: An argument does not match its ABI type.
         """
@@ -152,7 +153,8 @@ class Relay:
             calls: Functions to call, each with its arguments. The calls must not depend on each other.
 
         Raises:
-            ContractRevert: The contract reverted one of the simulated calls. No transaction was sent.
+            ContractRevert: The contract reverted one of the calls in the simulation, before the first transaction was
+                sent. Or the contract reverted one of the transactions in its block.
             ChainUnavailable: The chain does not respond, or rejected one of the transactions.
             AbiError: An argument does not match its ABI type.
         """
@@ -181,11 +183,14 @@ class Relay:
 
         Returns:
             Address of the contract, in lowercase with the prefix 0x.
+
+        Raises:
+            ChainUnavailable: The chain does not respond, rejected the transaction, or reverted it.
         """
         receipt = await self._by_a_payer(lambda payer: self.send(payer, None, data))
         if receipt["status"] != "0x1":
             raise ChainUnavailable(
-                f"the chain reverted transaction {receipt['transactionHash']}, which creates the contract"
+                f"the transaction {receipt['transactionHash']} was reverted and did not create the contract"
             )
         address: str = receipt["contractAddress"]
         return address.lower()
@@ -270,7 +275,9 @@ class Relay:
             nonce, wallet.nonce = wallet.nonce, None  # the nonce is unknown until the chain has responded
             receipt = await self._chain.submit(raw)
         except RpcError as error:
-            raise ChainUnavailable(f"the chain rejected a transaction of {wallet.address}: {error}") from error
+            raise ChainUnavailable(
+                f"the chain returned an error for a transaction of {wallet.address}: {error}"
+            ) from error
         wallet.nonce = nonce + 1
         return receipt
 

@@ -75,14 +75,17 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Item, int]:
         return data[at : at + 1], at + 1
     kind = _LIST if first >= _LIST else _TEXT
     start, length = at + 1, first - kind
-    if length > _SHORT:
+    is_long = length > _SHORT
+    if is_long:
         size = length - _SHORT
         start, length = at + 1 + size, int.from_bytes(data[at + 1 : at + 1 + size], "big")
-        if length <= _SHORT or data[at + 1] == 0:
-            raise RlpError(f"the length at byte {at} does not have the shortest encoding")
     end = start + length
     if end > len(data):
-        raise RlpError(f"the item at byte {at} ends at byte {end}, but the data ends at byte {len(data)}")
+        raise RlpError(
+            f"the data has {len(data)} bytes, but the item at byte {at} needs at least {end}: the data is truncated"
+        )
+    if is_long and (length <= _SHORT or data[at + 1] == 0):
+        raise RlpError(f"the length at byte {at} does not have the shortest encoding")
     if kind == _TEXT:
         if length == 1 and data[start] < _TEXT:
             raise RlpError(f"the item at byte {at} does not have the shortest encoding")

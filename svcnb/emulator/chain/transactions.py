@@ -84,7 +84,7 @@ def sign(
 
 
 def contract_address(sender: str, nonce: int) -> str:
-    """Returns the address of the contract that a transaction creates, in lowercase with the prefix 0x."""
+    """Returns the address of the contract that the sender's transaction with this nonce creates, in lowercase."""
     return "0x" + keccak256(rlp.encode([bytes.fromhex(sender[2:]), rlp.number(nonce)]))[12:].hex()
 
 

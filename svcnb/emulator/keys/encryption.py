@@ -55,13 +55,16 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
         The plaintext.
 
     Raises:
-        CipherError: The ciphertext is not hex, is too short, was changed, or belongs to another wallet.
+        CipherError: The ciphertext is not hex, is too short, was changed, or belongs to another wallet. Or the
+            plaintext is not UTF-8 text.
     """
     try:
         # Do not use bytes.fromhex, because it also accepts spaces.
         raw = binascii.unhexlify(ciphertext.removeprefix("0x"))
     except ValueError:  # this includes binascii.Error and a non-ASCII character
-        raise CipherError("the ciphertext is not hex: pass the unchanged result of Encrypt") from None
+        raise CipherError(
+            "the ciphertext is not hex: expected an even number of hex digits. Pass the unchanged result of Encrypt."
+        ) from None
     if len(raw) < NONCE_BYTES + TAG_BYTES:
         raise CipherError(
             f"the ciphertext has {len(raw)} bytes: expected at least {NONCE_BYTES + TAG_BYTES} bytes for the nonce and "

@@ -53,8 +53,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         The root secret, 32 bytes.
 
     Raises:
-        RootSecretUnusable: The file is damaged, is readable by other users, belongs to a different seed, or is not
-            writable.
+        RootSecretUnusable: The file cannot be read or written, is damaged, or is not a regular file. Or other users can
+            read the file, or the file belongs to a different seed.
     """
     wanted = _Record("random", secrets.token_bytes(SECRET_BYTES)) if seed is None else None
     if wanted is None:
@@ -74,7 +74,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
             kept = _read(path)
     except OSError as error:
         raise RootSecretUnusable(
-            f"the root secret cannot be stored at {path} ({error.strerror or error}): use a writable state folder"
+            f"the root secret at {path} cannot be read or stored ({error.strerror or error}): use a writable state "
+            "folder"
         ) from error
     if kept is None:
         raise RootSecretUnusable(

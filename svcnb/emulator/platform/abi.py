@@ -1,8 +1,8 @@
 """Contract ABI codec of the emulator for all types except fixed-point numbers and functions.
 
 The import of eth-abi takes 0.2 s, which delays the start. Therefore, the emulator has its own codec, and only the
-client uses eth-abi. The module compiles each type to a coder once and caches the coder. Decoding is strict: it checks
-lengths and offsets, and padding must be zero.
+client uses eth-abi. The module compiles each type to a coder once and caches the coder. Decoding checks lengths and
+offsets, and padding must be zero. The decoder replaces invalid UTF-8 in strings.
 
 Source: Solidity documentation, "Contract ABI Specification".
 """
@@ -28,14 +28,14 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
 
     Args:
         types: ABI type names. A tuple has the form ``(uint256,string)``.
-        values: One value per type: int for numbers, strings with the prefix 0x for addresses, bytes for bytes,
-            sequences for lists and tuples.
+        values: One value per type. Numbers are int, and strings are str. Addresses are str with the prefix 0x. Arrays
+            and tuples are lists or tuples. The other types are bool and bytes.
 
     Returns:
         The encoded values, without a function selector.
 
     Raises:
-        AbiError: A value does not match its type.
+        AbiError: A value does not match its type, or a type is unknown.
     """
     return _tuple_of(tuple(types)).encode(values)
 
@@ -48,10 +48,10 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
         data: The encoded values.
 
     Returns:
-        One value per type. Addresses are lowercase strings with the prefix 0x. Lists and tuples are tuples.
+        One value per type. Addresses are lowercase strings with the prefix 0x. Arrays and tuples are tuples.
 
     Raises:
-        AbiError: The bytes are not a valid encoding of these types.
+        AbiError: The bytes are not a valid encoding of these types, or a type is unknown.
     """
     decoded: tuple[Any, ...] = _tuple_of(tuple(types)).decode(memoryview(data), 0)
     return decoded
@@ -112,7 +112,7 @@ class _Int(NamedTuple):
     def encode(self, value: Any) -> bytes:
         low, high = (-(1 << self.bits - 1), 1 << self.bits - 1) if self.signed else (0, 1 << self.bits)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
-            raise AbiError(f"{value!r} is not a valid {self.name}: expected an integer from {low} to {high - 1}")
+            raise AbiError(f"{_shown(value)} is not a valid {self.name}: expected an integer from {low} to {high - 1}")
         return value.to_bytes(WORD, "big", signed=self.signed)
 
     def decode(self, data: memoryview, at: int) -> int:
@@ -132,7 +132,7 @@ class _Address(NamedTuple):
 
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, str) or not _ADDRESS.match(value):
-            raise AbiError(f"{value!r} is not an address: expected 0x followed by 40 hex digits")
+            raise AbiError(f"{_shown(value)} is not an address: expected 0x followed by 40 hex digits")
         return bytes(12) + bytes.fromhex(value[2:])
 
     def decode(self, data: memoryview, at: int) -> str:
@@ -147,7 +147,7 @@ class _Bool(NamedTuple):
 
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, bool):
-            raise AbiError(f"{value!r} is not a bool: expected True or False")
+            raise AbiError(f"{_shown(value)} is not a bool: expected True or False")
         return value.to_bytes(WORD, "big")
 
     def decode(self, data: memoryview, at: int) -> bool:
@@ -293,6 +293,10 @@ def _length(data: memoryview, at: int) -> int:
     if number > len(data):
         raise AbiError(f"the length or offset at byte {at} is {number}, but the data has only {len(data)} bytes")
     return number
+
+
+def _shown(value: Any) -> str:
+    return repr(value)[:100]
 
 
 def _kind(value: Any) -> str:

@@ -134,8 +134,9 @@ class AddressPolicy:
         if kind is None or self._is_allowed(host, ip, port):
             return None
         shown = f"[{host}]" if ":" in host else host
+        named = f"{host} is" if _normalised(host) == str(ip) else f"the host {host} has"
         return (
-            f"{host} is {kind}, which actions cannot access by default: to allow access, start the emulator with "
+            f"{named} {kind}, which actions cannot access by default: to allow access, start the emulator with "
             f"--allow-address {shown}:{port}"
         )
 

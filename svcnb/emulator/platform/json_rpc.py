@@ -26,7 +26,7 @@ class Rpc:
 
     Args:
         post: Function that sends a JSON-RPC request object and returns the response object.
-        close: Function that closes the connections.
+        close: Function that closes the connections, or None if there are no connections.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Rpc:
         """Sends a request and returns the result.
 
         Raises:
-            RpcError: The chain returned an error.
+            RpcError: The chain returned an error, or the response is too long.
             ChainUnavailable: The chain did not respond within 30 seconds, or its response is invalid. The message omits
                 the URL, which can contain a key.
         """
@@ -55,7 +55,7 @@ class Rpc:
         except json_rpc.InvalidResponse as error:
             raise ChainUnavailable(f"{method}: {error}") from None
         except Exception as error:  # noqa: BLE001 - a chain can fail in any way
-            raise ChainUnavailable(f"{method}: {type(error).__name__}") from None
+            raise ChainUnavailable(f"{method}: the request failed with {type(error).__name__}") from None
 
     async def number(self) -> int:
         """Returns the number of the newest block."""

@@ -57,7 +57,7 @@ class MemoryKeeper:
     Args:
         is_busy: Function that returns whether requests or runs are in progress, which the garbage collector
             delays.
-        resident: Function that returns the resident memory of the process in bytes, or None if it is not available.
+        resident: Function that returns the resident memory of the process in bytes. By default, `resident_bytes`.
         release: Function that releases freed memory.
         look_s: Interval between checks, in seconds.
     """

@@ -6,7 +6,7 @@ load. `Store.run` returns after the commit.
 
 With a database in memory, functions run immediately in the calling thread, because a switch to another thread takes
 longer than the work itself. Only `Store.run_long` uses the database thread. Until a call of `Store.run_long` has
-finished, all other functions also use this thread.
+finished, calls of `Store.run` also use this thread.
 
 Only one emulator can use an SQLite database. Several servers can share a PostgreSQL database, where a lock ensures that
 their transactions also run in sequence. The data that a function reads therefore stays valid until its commit.
@@ -33,6 +33,7 @@ from svcnb.emulator.platform.database import (
     ConstraintBroken,
     DatabaseError,
     DriverMissing,
+    InvalidDatabaseUrl,
 )
 from svcnb.emulator.platform.database_url import Address
 from svcnb.emulator.platform.schema import META, STATE, get_meta, set_meta, tables
@@ -83,6 +84,8 @@ class Store:
                     f"the database type {self._address.kind} is not supported: use a URL that starts with sqlite:// or postgresql://"
                 )
             self._connection = self._opened()
+        except InvalidDatabaseUrl as error:
+            raise StateUnusable(str(error)) from error
         except ValueError as error:
             # The message omits the URL, because it can contain a password.
             raise StateUnusable(
@@ -136,7 +139,7 @@ class Store:
         return await asyncio.wrap_future(self._submit(work))
 
     async def run_long(self, work: Callable[[Connection], T]) -> T:
-        """Runs ``work`` like `run`, but never in the calling thread.
+        """Runs ``work`` like `run`, but never in the calling thread, except in a browser page.
 
         Use this method for work that can take milliseconds.
 

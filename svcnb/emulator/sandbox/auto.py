@@ -1,4 +1,4 @@
-"""Engine `auto`, which runs an action on `fast` if the result is the same as on `v8`, otherwise on `v8`."""
+"""Engine `auto`, which runs an action on `fast`, or on `v8` if `fast` does not support the action."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LACKING = re.compile(
 
 
 def unsupported_name(source: str) -> str | None:
-    """Returns the first name in a source that `fast` does not support.
+    """Returns the first name in a source that `fast` does not support, or None if the source has no such name.
 
     Args:
         source: JavaScript source. The function also finds names in comments and strings.
@@ -43,10 +43,12 @@ def unsupported_name(source: str) -> str | None:
 class AutoEngine:
     """Engine that selects `fast` or `v8` for each run.
 
-    A source runs on `fast` unless it contains a name that `fast` does not support. A trap is an operation that `fast`
-    cannot perform exactly. After a trap, too much memory use or the loss of a process, the engine repeats the run on
-    `v8`. The second attempt does not execute operations again, but receives the same results
-    (`svcnb.emulator.sandbox.repeat.RepeatableHost`). Later runs of a source that caused a trap start on `v8`.
+    A source runs on `fast` unless it contains a name that `fast` does not support, or is longer than
+    `MAX_SCANNED_SOURCE` characters. A trap is an operation that `fast` cannot perform exactly. After a trap, too much
+    memory use or the loss of a process, the engine repeats the run on `v8`. The second attempt receives the results of
+    the first attempt, and does not repeat operations with side effects
+    (`svcnb.emulator.sandbox.repeat.RepeatableHost`). If the second attempt requests other operations, the run ends with
+    the failure of the first attempt. Later runs of a source that caused a trap start on `v8`.
 
     Args:
         limits: Limits of the prepared processes.

@@ -39,7 +39,9 @@ def is_decoded(coding: str) -> bool:
 
 
 async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes]:
-    """Removes the content coding of a body (RFC 9110, section 8.4) and yields parts of at most `PIECE_BYTES` bytes.
+    """Removes the content coding of a body (RFC 9110, section 8.4) and yields the body in parts.
+
+    Decompressed parts have at most `PIECE_BYTES` bytes. Without a supported coding, the parts stay unchanged.
 
     Args:
         raw: Body in the parts in which it arrives.

@@ -105,7 +105,8 @@ class FrameReader:
             json_length, blob_length = _LENGTHS.unpack_from(buffer, SECRET_BYTES)
             if json_length > MAX_OPERATION_BYTES or blob_length > self._max_blob_bytes:
                 raise BadFrame(
-                    f"the frame is too long: {json_length} bytes of JSON and {blob_length} bytes of binary data"
+                    f"the frame is too long: {json_length} bytes of JSON (at most {MAX_OPERATION_BYTES}) and "
+                    f"{blob_length} bytes of binary data (at most {self._max_blob_bytes})"
                 )
             total = header + json_length + blob_length
             if len(buffer) < total:

@@ -29,7 +29,7 @@ class ProcessorUse(NamedTuple):
 
 
 class StartFailed(RuntimeError):
-    """Error for a process that exited before the end of its warm-up."""
+    """Error for a process that exited during its warm-up, sent unexpected data, or took too long."""
 
 
 class Isolate(asyncio.Protocol):
@@ -64,7 +64,7 @@ class Isolate(asyncio.Protocol):
                 cores. The main thread of a process for one run moves to the reserved cores.
 
         Raises:
-            StartFailed: The process exited or took too long. The message contains the output of the process.
+            StartFailed: The warm-up failed or took too long. The message contains the output of the process, if any.
         """
         try:
             process = await self._spawn(aside=aside)
@@ -73,9 +73,10 @@ class Isolate(asyncio.Protocol):
                 # The warm-up can end before the spawner reports the process id.
                 await process.begun
         except (OSError, TimeoutError, StartFailed) as error:
-            said = read_error_file(self._errors).strip() or str(error) or type(error).__name__
+            late = f"it was not ready within {timeout_s:g} s" if isinstance(error, TimeoutError) else ""
+            said = read_error_file(self._errors).strip() or str(error) or late or type(error).__name__
             self.close()
-            raise StartFailed(f"an isolate did not start: {said}") from None
+            raise StartFailed(f"a process for actions did not start: {said}") from None
         except BaseException:
             self.close()
             raise
@@ -131,7 +132,7 @@ class Isolate(asyncio.Protocol):
             return None
 
     def growth_bytes(self) -> int | None:
-        """Returns the growth of the resident memory since the process was idle, in bytes, or None if unknown."""
+        """Returns the growth of the resident memory since the end of the warm-up, in bytes, or None if unknown."""
         now = self.resident_bytes()
         return None if now is None else max(0, now - self._idle_bytes)
 
@@ -187,7 +188,7 @@ class Isolate(asyncio.Protocol):
         await self._writable.wait()
 
     def detach(self) -> None:
-        """Ignores output of the isolate until the next job."""
+        """Ignores output of the isolate until the next job, and allows its process to use all cores again."""
         self._on_data = self._on_lost = None
         self.resume()
         if self._aside and self._process is not None:
@@ -255,7 +256,7 @@ class Isolate(asyncio.Protocol):
 
     def _exited(self, _: asyncio.Future[Exit]) -> None:
         if not self._ready.done():
-            self._ready.set_exception(StartFailed("the process of the isolate ended"))
+            self._ready.set_exception(StartFailed("the process exited"))
 
     # --- asyncio.Protocol ---------------------------------------------------------------------------------------
 
@@ -296,6 +297,10 @@ def processor_fractions(before: Mapping[Isolate, ProcessorUse | None], passed_s:
     """Returns the fraction of a period in which isolates ran, and the fraction in which they ran or waited for a core.
 
     Both fractions are 0 if the system does not report processor times.
+
+    Args:
+        before: Processor time of each isolate at the start of the period, or None if unknown.
+        passed_s: Length of the period in seconds.
     """
     used_s = waited_s = 0.0
     for isolate, then in before.items():

@@ -22,9 +22,8 @@ class LoadMonitor:
             interval.
         interval_s: Seconds for which a sample is valid.
         clock: Monotonic clock that returns seconds.
-        load_average: Function that returns the 1-minute load average, or None if the system has none.
-        stalled_us: Function that returns the total stall time in microseconds, or None if the kernel does not report
-            it.
+        load_average: Function that returns the 1-minute load average. By default, `read_load_average`.
+        stalled_us: Function that returns the total stall time in microseconds. By default, `read_stalled_us`.
     """
 
     def __init__(

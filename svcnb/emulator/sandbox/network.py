@@ -47,7 +47,7 @@ class Network:
 
     Args:
         policy: ``allow``, ``deny``, ``record`` (allow and record), or ``replay`` (only recorded responses).
-        file: Path of the recording.
+        file: Path of the recording. Required for ``record`` and ``replay``.
         addresses: Addresses to which connections are allowed, or None for public addresses only. The check also applies
             to redirects.
     """
@@ -70,7 +70,7 @@ class Network:
 
     @property
     def file(self) -> Path | None:
-        """Path of the current recording."""
+        """Path of the current recording, or None without a recording."""
         return None if self._recording is None else self._recording.path
 
     def configure(self, policy: Policy, file: Path | None = None) -> None:

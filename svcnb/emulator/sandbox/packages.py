@@ -54,8 +54,8 @@ class Packages:
             importer: Canonical name of the importing module, or None for the action itself.
 
         Raises:
-            OperationRefused: The module has no pinned version, is missing, is too large, or was changed. The message
-                contains the name of the module.
+            OperationRefused: The module has no pinned version, is missing, is too large, was changed, or is not UTF-8
+                text. Or ``integrity.json`` cannot be read.
         """
         wanted, _, fragment = specifier.partition("#")
         package, path = self._resolve(wanted, importer, specifier)

@@ -17,7 +17,7 @@ BUNDLE: Final = STATIC / "fast_page.js"
 
 
 class PageIsolate:
-    """Connection of the emulator to one web worker that runs actions. The run ends when the worker stops."""
+    """Connection of the emulator to one web worker that runs actions. If the worker fails, its run also fails."""
 
     def __init__(self) -> None:
         self._worker: Any = None
@@ -56,7 +56,7 @@ class PageIsolate:
                 await self._ready
         except TimeoutError:
             self.close()
-            raise StartFailed(f"a worker was not ready within {timeout_s:g} s") from None
+            raise StartFailed(f"the web worker for actions was not ready within {timeout_s:g} s") from None
         except BaseException:
             self.close()
             raise

@@ -47,7 +47,7 @@ class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
     If ``spares`` is two or more, an account can use the last spare (warmed-up isolate) only if its recent use is not
-    clearly above average. While several accounts are active, an account with another unfinished run cannot use it.
+    clearly above average. While several accounts are active, the account must also have no other unfinished run.
 
     Args:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
@@ -117,7 +117,7 @@ class Pool:
 
     @property
     def available(self) -> bool:
-        """Whether the pool can start isolates. False while the circuit breaker is open after repeated failures."""
+        """Whether the pool runs and can start isolates. False for a minute after repeated failures."""
         return not self._stopped and self._clock() >= self._open_until
 
     async def reachable(self) -> bool:
@@ -165,7 +165,7 @@ class Pool:
         """Returns a warmed-up isolate for one job. The caller must close the isolate or return it with `give`.
 
         Args:
-            account: Account of the run. The account with the least recent use receives the next isolate.
+            account: Account of the run. The account with the lowest recent use receives the next isolate.
 
         Raises:
             EngineUnavailable: The pool cannot start an isolate.
@@ -324,7 +324,7 @@ class Pool:
         self._serve()
 
     def _serve(self) -> None:
-        """Assigns spares to waiting callers, starting with the account with the least recent use."""
+        """Assigns spares to waiting callers, starting with the account with the lowest recent use."""
         while self._waiting:
             entry = min(self._waiting, key=lambda waiting: self._shares.of(waiting.account))
             account, place, _ = entry

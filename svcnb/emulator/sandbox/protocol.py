@@ -169,9 +169,10 @@ class Outcome(NamedTuple):
         response: Value for the response (docs/service/runtime.md#response), or None if ``ok`` is False.
         logs: Console output of the run. Failed runs also have console output, but only responses of successful runs
             contain it.
-        error: Message for the 500 response, without the prefix ``Internal server error:``.
-        error_kind: Kind of failure. ``host`` is a failure of the service, and ``unsupported`` is an operation that the
-            engine does not support. All other kinds are failures of the action.
+        error: Message for the 500 response, without the prefix ``Internal server error:``. None if ``ok`` is True.
+        error_kind: Kind of failure, or None if ``ok`` is True. ``host`` is a failure of the service, ``funds`` is a
+            lack of credit, and ``unsupported`` is an operation that the engine does not support. All other kinds are
+            failures of the action.
         trace: Timeline of the run.
         elapsed_s: Wall-clock time of the run in seconds, without the time in the queue.
     """
@@ -209,7 +210,7 @@ class EngineState:
 
 
 class Engine(Protocol):
-    """Engine that runs each action in its own isolate."""
+    """Engine that runs actions in isolates. A run cannot read data of another run."""
 
     async def prepare(self) -> None:
         """Starts the minimum warm-up for a first run and returns immediately. Call `start` afterwards."""

@@ -42,10 +42,11 @@ class Recording:
 
     Args:
         path: Path of the file.
-        must_exist: Whether a missing file is an error (replay). Otherwise, the recording is empty (record).
+        must_exist: Whether a missing file is an error (replay). If not, a missing file is an empty recording (record).
 
     Raises:
-        RecordingError: The file is missing, too large, not a recording, or has a different version.
+        RecordingError: The file cannot be read, is too large, is not a recording, or has a different version. Or the
+            file is missing, and ``must_exist`` is true.
     """
 
     def __init__(self, path: Path, *, must_exist: bool) -> None:

@@ -48,7 +48,9 @@ HOST_LOST_TEXT = (
 
 
 def response_value(stored: bytes) -> object:
-    """Returns the value of a stored response: its JSON value, or the text itself if it is not JSON.
+    """Returns the value of a stored response: its JSON value, or the text itself if it is not valid JSON.
+
+    JSON text that is nested too deeply, or contains a number that is not finite, also stays text.
 
     Source: docs/service/runtime.md#response.
     """

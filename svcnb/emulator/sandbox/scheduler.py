@@ -42,7 +42,7 @@ class Shares:
         return self._used.get(account, 0.0)
 
     def exceeds_average(self, account: str) -> bool:
-        """Returns whether an account has used clearly more than the average of the other accounts.
+        """Returns whether an account has used more than 1.25 times the average of the other accounts.
 
         The result is always False for a single account.
         """

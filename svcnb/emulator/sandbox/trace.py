@@ -22,7 +22,7 @@ class TraceEvent(NamedTuple):
         at_ms: Milliseconds since the start of the run.
         kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``trap``, ``lost`` or
             ``end``.
-        memory_bytes: Growth of the isolate's resident memory since it was idle, in bytes, or None if unknown.
+        memory_bytes: Growth of the isolate's resident memory since its warm-up, in bytes, or None if unknown.
         detail: Data of the event, such as the operation's name, method, host, status, length and result. The field
             ``took_ms`` is the time in milliseconds that the action waited for the service. For ``start``, the field is
             the time in the queue.

@@ -27,6 +27,7 @@ _AUTHORIZE: Final = f"{_PATH}/authorize"
 _FOLDER_HEADERS: Final = ("x-forwarded-prefix", "x-forwarded-context")
 """Headers in which proxies send the path prefix that they remove. jupyter-server-proxy uses the second header."""
 
+_MAX_FIELDS: Final = 16
 _FOLDER: Final = re.compile(r"(?:/[A-Za-z0-9._~@%-]{1,200}){1,12}/?")
 
 
@@ -109,9 +110,8 @@ async def login(ask: Ask) -> Response:
 def _signed_in(ask: Ask, cookie: str) -> User:
     user = ask.triggers.identity.by_session(cookie)
     if user is None:
-        raise Refused(
-            401, "unauthorized", ("you are not signed in, or the session has expired: open the approval page again")
-        )
+        problem = "your sign-in session is no longer valid" if cookie else "you are not signed in"
+        raise Refused(401, "unauthorized", f"{problem}: open the approval page again")
     return user
 
 
@@ -172,6 +172,9 @@ async def _form(ask: Ask) -> dict[str, str]:
         return {name: value for name, value in given.items() if isinstance(value, str)}
     try:
         text = (await ask.bytes(MAX_APPROVAL_FORM_BYTES)).decode()
-        return {name: values[0] for name, values in parse_qs(text, max_num_fields=16).items()}
+    except UnicodeDecodeError as error:
+        raise bad("invalid_form", f"byte {error.start} of the form is not UTF-8: encode the form as UTF-8") from None
+    try:
+        return {name: values[0] for name, values in parse_qs(text, max_num_fields=_MAX_FIELDS).items()}
     except ValueError:
-        raise bad("invalid_form", "the form cannot be parsed: send at most 16 fields as UTF-8 text") from None
+        raise bad("invalid_form", f"the form has too many fields: send at most {_MAX_FIELDS} fields") from None

@@ -18,8 +18,8 @@ def _refused(answer: Any) -> str | None:
         )
     if "ERC-1271" not in answer.message and "contract" not in answer.message.lower():
         return (
-            "this request failed for a different reason: use the contract as the wallet, and sign with a key that "
-            "does not belong to its owner."
+            "this request failed for a different reason. Use the contract as the wallet, and sign with the key of "
+            "another person than the contract's owner."
         )
     return None
 

@@ -24,7 +24,7 @@ def _after(answer: Any) -> str | None:
         AFTER,
         answer,
         missing=("1 more operation on the list still works.", "{count} more operations on the list still work."),
-        extra="{one!r} changes the account, and the old account key cannot change anything after the conversion.",
+        extra="{one!r} changes the account, which the old account key cannot do after the conversion.",
     )
 
 
@@ -44,7 +44,7 @@ EXERCISES = (
     Exercise(
         "convert-and-transfer.after",
         EXPECTED,
-        "the old account key can read data and run actions, but cannot change anything.",
+        "the old account key can read data, add credit and run actions, but cannot change the account.",
         _after,
     ),
     Exercise(

@@ -41,7 +41,7 @@ def _signed(run: Any) -> str | None:
     if "x-hub-signature-256" not in run.input["headers"]:
         return "the webhook request had no signature: pass headers=signed(body) to triggers.fire."
     if not run.ok:
-        return "the action rejected the signature: sign exactly the bytes that you send."
+        return f"the run failed: {run.error}. If the signature is wrong, sign exactly the bytes that you send."
     if run.input["event_raw_encoding"] != "base64":
         return "the body is valid UTF-8: send bytes that are not valid UTF-8, for example bytes([255, 0, 17])."
     return None

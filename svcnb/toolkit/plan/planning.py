@@ -47,7 +47,7 @@ def plan(
 
     Args:
         svc: Client with the account key of the account, or a ChainSecured account opened by its owner.
-        description: TOML file, or dictionaries with the same structure.
+        description: Path of a TOML file, dictionaries with the same structure, or a `Description`.
         state: File that maps names to wallets, groups, keys and triggers, without secrets. None means the file
             ``<name>.state.json`` next to the TOML file, or no file if the description is not a TOML file.
         prune: Whether to delete groups, keys and actions that the description does not contain. Otherwise, these
@@ -136,8 +136,10 @@ class Plan(Sequence[Step]):
             This plan, with the completed steps.
 
         Raises:
-            InvalidArgument: The plan creates keys, but `secrets` is missing.
+            InvalidArgument: The plan creates keys, but `secrets` is missing. Or a trigger needs the secret of a key,
+                and the store does not contain this secret.
             OutOfCredit: The credit does not cover the plan. The account is unchanged.
+            SvcnbError: A step failed. The note of the error contains the number of completed steps.
         """
         if self._used:
             self._read()

@@ -1,6 +1,6 @@
 """State file of a plan. It maps names to wallets, groups, keys and triggers.
 
-The file also records the object whose creation can be incomplete.
+The file also records the resource whose creation can be incomplete.
 
 The file contains only addresses, numbers, ids and key hashes, no secrets. The file ``<name>.state.json`` is next to
 the description.
@@ -70,9 +70,9 @@ class State:
         """
         if self._content.account and self._content.account != account:
             raise InvalidArgument(
-                f"the state file {self.path} belongs to the account {self._content.account}, but this key belongs to "
-                f"{account}",
-                hint="Use the key of that account, or another state file.",
+                f"the state file {self.path} belongs to the account {self._content.account}, but the plan is for the "
+                f"account {account}",
+                hint="Use a client of the account in the state file, or pass another state file.",
             )
         self._content.account = account
 
@@ -98,27 +98,27 @@ class State:
 
     @property
     def begun(self) -> Begun | None:
-        """Creation that the plan requested, and whose result is unknown."""
+        """Creation that the plan requested, and whose result is unknown. None if there is no such creation."""
         return self._content.begun
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
-        """Records that the plan is about to create a resource."""
+        """Records that the plan is about to create a resource. A later plan can then find the result."""
         self._content.begun = Begun(kind=kind, name=name, before=before)
         self.save()
 
     def end(self, kind: str, name: str, identity: Any) -> None:
-        """Records the created resource."""
+        """Records the identifier of the created resource. Its creation is then complete."""
         getattr(self, kind)[name] = identity
         self._content.begun = None
         self.save()
 
     def clear_begun(self) -> None:
-        """Records that the creation of the object failed or was undone."""
+        """Records that the creation of the resource failed or was undone."""
         self._content.begun = None
         self.save()
 
     def save(self) -> None:
-        """Writes the state file."""
+        """Writes the state file. Without a path, the method has no effect."""
         if self.path is not None:
             document = SCHEMA.stamped(self._content.model_dump(mode="json"))
             replace_file(self.path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")

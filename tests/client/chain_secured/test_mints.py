@@ -168,7 +168,7 @@ def test_a_record_that_other_users_can_read_is_not_used(svc, poor) -> None:
     stopped(lambda: poor.wallets.create("ops"))
     (file,) = PendingFolder().folder.glob("*.pending")
     file.chmod(0o644)
-    with pytest.raises(ConfigError, match="other users can read"):
+    with pytest.raises(ConfigError, match="other users have access"):
         svc.chain_secured.pending()
 
 
@@ -177,7 +177,7 @@ def test_a_record_without_its_key_is_an_error(svc, poor) -> None:
     key_file = PendingFolder().key_file
     kept = key_file.read_bytes()
     key_file.write_bytes(bytes(32))
-    with pytest.raises(ConfigError, match="cannot be opened") as caught:
+    with pytest.raises(ConfigError, match="does not decrypt the recovery record") as caught:
         svc.chain_secured.pending()
     assert str(key_file) in caught.value.hint
     key_file.write_bytes(kept)

@@ -136,7 +136,7 @@ def test_a_file_that_only_looks_like_a_key_file_is_refused(tmp_path: Path) -> No
     path = tmp_path / "wallet.json"
     for content in ("{", "{}", json.dumps({"version": 3}), json.dumps({"version": 3, "crypto": {"kdf": "none"}})):
         path.write_text(content, encoding="utf-8")
-        with pytest.raises(SigningError, match="or the file is not a key file"):
+        with pytest.raises(SigningError, match="is not a JSON key file of version 3"):
             LocalSigner.from_keyfile(path, "password")
 
 

@@ -30,7 +30,7 @@ async def test_the_chain_runs_on_the_node_that_booted_early() -> None:
     await service.start()
     try:
         assert service.chain._chain._replica.genesis == genesis  # type: ignore[union-attr]
-        with pytest.raises(LookupError, match="already used"):
+        with pytest.raises(LookupError, match="already called"):
             await bootstrap.node.take()
     finally:
         await service.stop()
@@ -71,7 +71,7 @@ async def test_an_unused_early_node_is_stopped() -> None:
     await early.stop()
     with pytest.raises(ProcessLookupError):
         os.kill(node.pid, 0)
-    with pytest.raises(LookupError, match="stopped"):
+    with pytest.raises(LookupError, match="already called"):
         await early.take()
     await early.stop()
 

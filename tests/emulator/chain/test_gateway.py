@@ -235,7 +235,7 @@ def test_numbers_that_json_cannot_represent_are_rejected(world: World, method: s
     error = world.request(method, {"": [value]})["error"]
     assert (error["code"], error["message"]) == (
         -32602,
-        f"'params' contains {value}, which JSON does not allow: send a finite number",
+        f"'params' contains the number {value}, which is not finite: send a finite number",
     )
 
 
@@ -383,6 +383,6 @@ def test_a_too_large_response_is_rejected_and_the_connection_continues(world: Wo
     query = {"address": to, "fromBlock": hex(blocks[0]), "toBlock": hex(blocks[-1])}
     error = world.request("eth_getLogs", query)["error"]
     assert error["code"] == -32003
-    assert "response too large" in error["message"]
+    assert "the response is larger than 25000000 bytes" in error["message"]
     assert int(world.request("eth_blockNumber")["result"], 16) == blocks[-1]
     assert len(world.request("eth_getLogs", query | {"fromBlock": hex(blocks[1])})["result"]) == 440

@@ -118,3 +118,9 @@ def test_rlp_agrees_with_an_independent_library(item: Any) -> None:
 def test_rlp_that_is_not_canonical_is_refused(data: str) -> None:
     with pytest.raises(rlp.RlpError):
         rlp.decode(bytes.fromhex(data))
+
+
+@pytest.mark.parametrize("data", ["b8", "b90102", "830102", "f8"])
+def test_truncated_rlp_is_rejected_as_truncated(data: str) -> None:
+    with pytest.raises(rlp.RlpError, match="the data is truncated"):
+        rlp.decode(bytes.fromhex(data))

@@ -82,7 +82,14 @@ def test_half_a_surrogate_pair_is_refused_before_anything_is_encrypted():
         encrypt(KEY, "a\ud800", NONCE)
 
 
-@pytest.mark.parametrize(("key", "nonce"), [(KEY[:16], NONCE), (KEY, NONCE[:8]), (KEY, NONCE + b"\0")])
-def test_a_shorter_key_or_another_nonce_length_is_refused(key, nonce):
-    with pytest.raises(ValueError, match="AES-256-GCM requires a key of 32 bytes and a nonce of 12 bytes"):
+@pytest.mark.parametrize(
+    ("key", "nonce", "message"),
+    [
+        (KEY[:16], NONCE, "the key has 16 bytes: AES-256-GCM requires a key of 32 bytes"),
+        (KEY, NONCE[:8], "the nonce has 8 bytes: this function requires a nonce of 12 bytes"),
+        (KEY, NONCE + b"\0", "the nonce has 13 bytes"),
+    ],
+)
+def test_a_shorter_key_or_another_nonce_length_is_refused(key, nonce, message):
+    with pytest.raises(ValueError, match=message):
         encrypt(key, "text", nonce)

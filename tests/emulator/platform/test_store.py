@@ -96,6 +96,20 @@ async def test_a_database_of_another_kind_is_refused() -> None:
         Store("mysql://somewhere/name")
 
 
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("sqlite://relative.db", "only two slashes before the path"),
+        ("name.db", "cannot be parsed"),
+        ("postgresql://user:secret@host:port/name", "not a number from 0 to 65535"),
+    ],
+)
+def test_an_invalid_url_is_rejected_with_the_reason(url: str, problem: str) -> None:
+    with pytest.raises(StateUnusable, match=problem) as caught:
+        Store(url)
+    assert "secret" not in str(caught.value)
+
+
 async def test_text_of_users_is_returned_unchanged(store: Store) -> None:
     texts = ["", "plain", "nul \0 in it", "\\0", "\\", "\\\0", "\\\\0\0\\", "\u20ac"]
 

@@ -189,7 +189,7 @@ async def test_a_name_with_a_private_address_is_rejected_after_one_lookup():
         asked.append(host)
         return ["10.0.0.1"] if len(asked) == 1 else ["127.0.0.1"]
 
-    with pytest.raises(OperationRefused, match=r"rebind\.example is a private address"):
+    with pytest.raises(OperationRefused, match=r"rebind\.example has a private address"):
         await get(Network(addresses=AddressPolicy(resolver=resolver)), "http://rebind.example/")
     assert asked == ["rebind.example"]
 

@@ -51,6 +51,8 @@ const containers = globalThis as unknown as { _JUPYTERLAB: Record<string, unknow
     scope = given;
   },
   get(module: string): Promise<Factory> {
-    return module === "./extension" ? extension() : Promise.reject(new Error(`${NAME} has no ${module}`));
+    return module === "./extension"
+      ? extension()
+      : Promise.reject(new Error(`the extension ${NAME} has no module ${module}: load ./extension`));
   },
 };

@@ -19,7 +19,7 @@ export function drawingArea(svg: string, name: string): HTMLElement {
  */
 export function drawing(svg: string): Element {
   const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-  if (!parsed || parsed.localName !== "svg") throw new Error("the kernel did not send a drawing");
+  if (!parsed || parsed.localName !== "svg") throw new Error("the kernel did not send a valid SVG drawing");
   clean(parsed);
   parsed.setAttribute("class", "svcnb-drawing");
   return document.importNode(parsed as never, true);

@@ -103,10 +103,10 @@ function creator(at: Panel, place: HTMLElement, { label, content, create, note, 
   return { button, open, update: refresh };
 }
 
-const cost = (mode: Resources["mode"]) =>
+const cost = (mode: Resources["mode"], what: string) =>
   mode === "chain"
     ? "The owner's wallet sends a transaction. The panel shows the transaction before you sign."
-    : "The creation costs one cent.";
+    : `A new ${what} costs one cent.`;
 
 const nameInput = (placeholder: string) => h("input", { type: "text", autocomplete: "off", placeholder });
 
@@ -127,7 +127,7 @@ export function newWallet(
       named = h("div", {}, field("Name", name));
       return { element: named, first: name };
     },
-    note: () => `The service derives the private key of the wallet. ${cost(now().mode)}`,
+    note: () => `The service derives the private key of the wallet. ${cost(now().mode, "wallet")}`,
     create: async (_place, done) => {
       const args = { name: now().mode === "chain" ? typed(name, "Enter a name for the wallet.") : "" };
       const { address } = await at.call<{ address: string }>("new_wallet", args, "Creating the wallet");
@@ -150,7 +150,7 @@ export function newGroup(
       name = nameInput("signers");
       return { element: field("Name", name), first: name };
     },
-    note: () => `The actions of a group can use the wallets of the group. ${cost(now().mode)}`,
+    note: () => `The actions of a group can use the wallets of the group. ${cost(now().mode, "group")}`,
     create: async (_place, done) => {
       const { id } = await at.call<{ id: number }>(
         "new_group",
@@ -190,7 +190,7 @@ export function newUsageKey(
       none = h("p", {}, "The account has no groups. Create a group first.");
       return { element: h("div", {}, fields, none), first: name };
     },
-    note: () => `The key can only run the actions of the chosen group. ${cost(now().mode)}`,
+    note: () => `The key can only run the actions of the chosen group. ${cost(now().mode, "usage key")}`,
     create: async (place, done) => {
       if (now().groups.length === 0) {
         throw new PanelError({ type: "NoGroup", message: "The account has no groups.", hint: "Create a group first." });

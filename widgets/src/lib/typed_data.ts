@@ -87,16 +87,19 @@ export function hex(bytes: Uint8Array): string {
 }
 
 function encoded(type: string, value: string | undefined): Uint8Array {
-  if (value === undefined) throw new TypeError(`the message has no member of type ${type}`);
+  if (value === undefined) throw new TypeError(`the message has no field of type ${type}`);
   if (type === "uint256") return word(value);
-  if (type === "address" && ADDRESS.test(value)) return word(value);
-  throw new TypeError(`expected a value of type ${type}`);
+  if (type !== "address") throw new TypeError(`unsupported type ${type}: expected address or uint256`);
+  if (ADDRESS.test(value)) return word(value);
+  throw new TypeError(`invalid address ${JSON.stringify(value)}: expected 0x and 40 hex digits`);
 }
 
 function word(value: string): Uint8Array {
-  if (!NUMBER.test(value)) throw new TypeError("expected an integer: decimal, or 0x hex");
+  if (!NUMBER.test(value)) {
+    throw new TypeError(`invalid number ${JSON.stringify(value)}: expected decimal digits, or 0x and hex digits`);
+  }
   const digits = BigInt(value).toString(16).padStart(2 * WORD, "0");
-  if (digits.length > 2 * WORD) throw new RangeError("the number has more than 256 bits");
+  if (digits.length > 2 * WORD) throw new RangeError(`the number ${value} has more than 256 bits`);
   return Uint8Array.from({ length: WORD }, (_, index) => parseInt(digits.slice(2 * index, 2 * index + 2), 16));
 }
 

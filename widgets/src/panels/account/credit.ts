@@ -26,7 +26,7 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
               "p",
               {},
               link,
-              " in another tab. The credit appears here after the payment. Cancel stops the waiting, but you can still pay.",
+              " in another tab. The credit appears here after the payment. If you press Cancel, this panel stops waiting, but you can still pay.",
             )
             : h(
               "p",

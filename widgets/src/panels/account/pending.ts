@@ -1,4 +1,4 @@
-/** Wallets and usage keys whose creation is incomplete. The user can complete a creation, or delete its record. */
+/** Wallets and usage keys whose creation is incomplete. The user can complete each creation, or delete its record. */
 import { confirmed } from "../../lib/confirm.ts";
 import { h, type Panel } from "../../lib/panel.ts";
 import { showSecret } from "../../lib/secret.ts";
@@ -31,7 +31,8 @@ export function pendingPart(at: Panel): { element: HTMLElement; read: () => Prom
     const question = h("div", { "aria-live": "polite" });
     const resume = at.button("Resume", async () => {
       said.textContent = "";
-      const made = await at.call<{ secret: string }>("resume", { mint: mint.id }, "Completing the creation");
+      const label = `Completing the ${mint.kind} ${mint.name}`;
+      const made = await at.call<{ secret: string }>("resume", { mint: mint.id }, label);
       if (made.secret) {
         const warning = "Anyone who has this key can run actions at your cost. Store the key in a safe place.";
         showSecret(secret, "usage key", warning, made.secret, () => void read());

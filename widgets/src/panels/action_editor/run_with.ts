@@ -59,7 +59,8 @@ export function runWith(at: Panel, work: Work) {
     const text = withWallet(work.params(), wallet.value, addresses);
     if (text === null) {
       note.hidden = false;
-      note.textContent = "The parameters are not a JSON object, so the wallet cannot be added to them.";
+      note.textContent =
+        "The wallet cannot be added, because the parameters are not a JSON object. Enter an object, for example {}.";
     } else work.setParams(text);
   };
   wallet.addEventListener("change", insert);

@@ -101,8 +101,9 @@ function remarks({ ready, managed, owner, groups, warnings }: State): HTMLElemen
       h("p", { class: "svcnb-muted" }, "Changes are transactions of ", h("code", {}, owner), ", which pays the gas."),
     );
   } else if (ready && !managed) {
-    found.push(notice("This account is ChainSecured, or the key is unknown.", [
-      "Only the owner can change permissions, on the chain. Under Account, open the account with the owner's wallet.",
+    found.push(notice("The panel cannot change permissions with this key.", [
+      "If the account is ChainSecured, only its owner can change permissions. Under Account, open the account with the owner's wallet.",
+      "Otherwise, the service does not have an account for this key. Under Account, open an account with another key.",
     ]));
   }
   if (ready && groups.length === 0) {

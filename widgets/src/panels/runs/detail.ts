@@ -13,6 +13,8 @@ export interface Detail extends Row {
   has_values: boolean;
   logs: string;
   trace: TraceView | null;
+  /** Reason why the timeline cannot be read. Missing or empty if the service did not record a timeline. */
+  untraced?: string;
 }
 
 export function detail(run: Detail, close: () => void): HTMLElement {
@@ -49,9 +51,11 @@ export function detail(run: Detail, close: () => void): HTMLElement {
     ),
     logs ? part("Logs", logs) : null,
     trace ? h("h3", {}, "Timeline") : null,
-    trace
-      ? waterfall(trace)
-      : h("p", { class: "svcnb-hint" }, "No timeline: the service is not an emulator, or has deleted the timeline."),
+    trace ? waterfall(trace) : h(
+      "p",
+      { class: "svcnb-hint" },
+      `No timeline: ${run.untraced || "only an emulator records timelines, and only of runs that it started"}.`,
+    ),
   );
 }
 

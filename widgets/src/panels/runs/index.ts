@@ -107,7 +107,7 @@ class View {
     this.empty.hidden = answer.rows.length > 0;
     this.empty.textContent = this.filters.isFiltering()
       ? "No runs match these filters."
-      : "No runs yet. Run an action under Actions, or in a cell: svc.run(action). The run then appears here.";
+      : "No runs yet. Run an action in an action editor, or in a cell: svc.run(action). The run then appears here.";
   }
 
   /** Requests the charts from the kernel. The charts take about a second, so this method runs only on request. */

@@ -111,7 +111,9 @@ export function table(opened: (id: string) => void): Table {
       const focused = (document.activeElement?.closest?.("tr[data-run]") as HTMLElement | null)?.dataset.run;
       body.replaceChildren(...rows.map(line));
       more.hidden = count <= rows.length;
-      more.textContent = `The charts also include ${counted(count - rows.length, "older run")}.`;
+      more.textContent = `The table shows the newest ${rows.length} runs. The charts also include ${
+        counted(count - rows.length, "older run")
+      }.`;
       mark();
       if (focused !== undefined) buttonOf(focused)?.focus();
     },

@@ -84,7 +84,7 @@ export class BrowserWallet {
     this.state.textContent = this.chosen
       ? `${this.chosen.wallet.name} is connected: ${this.chosen.address}`
       : this.wallets.length
-      ? "Not connected yet."
+      ? "No wallet is connected yet."
       : "No wallet was found in this browser. Install or unlock a wallet extension and reload the page.";
   }
 }

@@ -8,7 +8,10 @@ export const PURPOSES: Readonly<Record<Flow, readonly [title: string, what: stri
     "Create a wallet",
     "The service creates a wallet and derives its private key. To add the wallet to an account, register it on the chain.",
   ],
-  ConvertAccount: ["Convert an account", "Transfers an API-mode account to this wallet. The transfer is irreversible."],
+  ConvertAccount: [
+    "Convert an account",
+    "The service converts an account in API mode to a ChainSecured account of this wallet. The conversion is irreversible.",
+  ],
   AddUsageApiKey: [
     "Create a usage key",
     "The service creates a usage key. The key has no permissions until it is registered on the chain.",
@@ -75,10 +78,19 @@ export function digestOf(envelope: Envelope): { text: string; ok: boolean } {
   }
 }
 
-/** Returns the remaining validity of an envelope as text. `left` is in seconds. */
-export function validity(left: number, windowS: number): { text: string; good: boolean } {
-  if (left > 2 * windowS) return { text: "The time is too far in the future.", good: false };
-  if (left <= 0) return { text: "The envelope has expired. Use the current time and sign again.", good: false };
+/**
+ * Returns the remaining validity of an envelope as text. `left` and `windowS` are in seconds. `renewal` is the next step
+ * of the user if the envelope is not valid.
+ */
+export function validity(
+  left: number,
+  windowS: number,
+  renewal = "Press Use current time, and sign again.",
+): { text: string; good: boolean } {
+  if (left > 2 * windowS) {
+    return { text: `The time is more than ${windowS} seconds in the future. ${renewal}`, good: false };
+  }
+  if (left <= 0) return { text: `The envelope has expired. ${renewal}`, good: false };
   const whole = Math.floor(left);
   return { text: `valid for ${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`, good: true };
 }

@@ -41,7 +41,11 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
     decline.addEventListener("click", () => {
       done();
       ask.fail(
-        new PanelError({ type: "Declined", message: "declined in the panel", hint: "No data was signed or sent." }),
+        new PanelError({
+          type: "Declined",
+          message: "the user declined the request in the panel",
+          hint: "No data was signed or sent. To continue, repeat the call.",
+        }),
       );
     });
     const button = panel.button(accept, async () => {
@@ -100,7 +104,12 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       ask,
       `Signature needed: ${purpose?.[0] ?? typedData.primaryType}`,
       [
-        h("p", {}, purpose?.[1] ?? "This is not one of the four envelopes. Sign it only if you understand its effect."),
+        h(
+          "p",
+          {},
+          purpose?.[1] ??
+            "This is not one of the four envelopes of the service. Sign it only if you understand its effect.",
+        ),
         table(typedData),
         h("p", {}, "Digest ", h("code", {}, digest.text)),
         countdown,
@@ -113,7 +122,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       },
     );
     const tick = () => {
-      const { text, good } = validity(until - performance.now() / 1000, windowS);
+      const { text, good } = validity(until - performance.now() / 1000, windowS, "Repeat the call in Python.");
       countdown.textContent = text;
       countdown.classList.toggle("svcnb-bad", !good);
       if (!good) button.setAttribute("aria-disabled", "true");
