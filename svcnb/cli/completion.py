@@ -15,7 +15,7 @@ _ZSH_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && comp
 @click.command("completion", epilog=examples("svcnb completion bash"))
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> None:
-    r"""Print the completion script for a shell.
+    """Print the completion script for a shell.
 
     After the shell loads the script, the Tab key completes commands, options and choices. To load the script in
     every new shell, run the command for your shell once:
@@ -26,7 +26,7 @@ def command(shell: str) -> None:
       fish  svcnb completion fish > ~/.config/fish/completions/svcnb.fish
 
     Then open a new shell.
-    """
+    """  # noqa: D301 - click requires a backspace character here
     from svcnb.cli._root import cli
 
     kind = get_completion_class(shell)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Changes(NamedTuple):
-    """Changes to an account in a period."""
+    """Changes to an account in a period, with the reasons for missing events."""
 
     entries: Listing[AuditEntry]
     """Events on the chain that changed the account in the period, oldest first."""

@@ -66,7 +66,7 @@ class Period:
 
     @property
     def days(self) -> float:
-        """Length in days."""
+        """Length of the period in days."""
         return (self.end - self.begin).total_seconds() / DAY_S
 
 

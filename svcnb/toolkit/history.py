@@ -105,7 +105,7 @@ class Spend(Model):
     quiet: ClassVar[frozenset[str]] = frozenset({"seconds"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the fields with the amount in dollars."""
+        """Returns the name, the numbers of runs and of failed runs, and the cost in dollars."""
         return {"name": self.name, "runs": self.runs, "failed": self.failed, "cost": dollars(self.cost_cents)}
 
 
@@ -126,7 +126,7 @@ class History(Checked):
     """Record of past runs.
 
     Args:
-        path: Path of the history file. None means the default file.
+        path: Path of the history file. None means the file in ``SVC_HISTORY``, or the default file.
 
     Raises:
         ConfigError: This machine has no default path, or recording is disabled. Every method also raises this error

@@ -50,7 +50,7 @@ class LedgerEntry:
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> Self:
-        """Returns a row of the ledger as an entry."""
+        """Returns the entry in a row of the table ``ledger``."""
         at = datetime.fromtimestamp(row["at"], UTC)
         return cls(at, row["key_hash"], row["kind"], row["name"], int(row["cents"]), row["subject"])
 

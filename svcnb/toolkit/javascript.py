@@ -42,7 +42,7 @@ class Binding:
 
 @dataclass(eq=False)
 class Scope:
-    """Part of a program with its own declarations."""
+    """Scope of names: a part of a program with its own declarations, such as a function or a block."""
 
     node: Node
     parent: Scope | None
@@ -72,7 +72,7 @@ class Scope:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Use of a name."""
+    """Use of a name, with the scope in which the source uses the name."""
 
     name: str
     node: Node

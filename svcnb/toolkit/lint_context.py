@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ServiceCall:
-    """Call of one of the service's functions."""
+    """Call of a function of the service in the source of an action."""
 
     node: Node
     function: Function
@@ -27,7 +27,7 @@ class ServiceCall:
 
 @dataclass(frozen=True)
 class Context:
-    """Input of the linter's rules."""
+    """Input of the linter's rules: the parsed source, the names of the service, and the limits of a run."""
 
     script: Script
     source: str
@@ -48,7 +48,7 @@ class Context:
 
     @cached_property
     def calls(self) -> list[ServiceCall]:
-        """Calls of the service's functions."""
+        """Calls of the service's functions, in the order of the source."""
         found = []
         for node in self.script.walk():
             called = node.child_by_field_name("function") if node.type == "call_expression" else None
@@ -82,6 +82,6 @@ class Context:
         return shadow and self.script.scope_at(node).find(text) is None
 
     def find(self, node: Node, severity: Severity, code: str, message: str, hint: str = "") -> Finding:
-        """Creates a finding at a node."""
+        """Returns a finding with the line and the column of a node."""
         line, column = self.script.place(node)
         return Finding(severity=severity, code=code, line=line, column=column, message=message, hint=hint)

@@ -60,12 +60,12 @@ class LintReport(Sequence[Finding]):
 
     @property
     def errors(self) -> list[Finding]:
-        """Findings that make a run fail."""
+        """Findings with the severity ``error``, which make a run fail."""
         return [each for each in self._findings if each.severity == "error"]
 
     @property
     def warnings(self) -> list[Finding]:
-        """Findings that can be a problem."""
+        """Findings with the severity ``warning``: a run can fail, or the action can be insecure."""
         return [each for each in self._findings if each.severity == "warning"]
 
     @property

@@ -129,7 +129,7 @@ def modules(context: Context) -> Iterator[Finding]:
 
 
 def awaits(context: Context) -> Iterator[Finding]:
-    """Finds `await` outside of functions. A script does not allow this use."""
+    """Finds `await` outside of functions, where a script cannot contain `await`."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
             yield context.find(
@@ -243,7 +243,7 @@ def _is_async(node: Node | None) -> bool:
 
 
 def text_as_code(context: Context) -> Iterator[Finding]:
-    """Finds `eval` and `new Function`."""
+    """Finds calls of `eval` and `Function`, which are disabled in actions."""
     for node in context.script.walk():
         called = node.child_by_field_name("constructor" if node.type == "new_expression" else "function")
         if node.type in {"call_expression", "new_expression"} and called is not None:
@@ -252,7 +252,7 @@ def text_as_code(context: Context) -> Iterator[Finding]:
                 context.script.scope_at(node).find(name) is None
             ):
                 message = f"{name} is disabled: an action cannot execute strings as code"
-                yield context.find(node, "error", "code_from_text", message)
+                yield context.find(node, "error", "code_from_text", message, "Write the code in the source.")
 
 
 def counts(context: Context) -> Iterator[Finding]:
@@ -272,11 +272,15 @@ def counts(context: Context) -> Iterator[Finding]:
     ):
         if len(nodes) > most:
             message = f"the source makes {len(nodes)} {what}, but one run can make at most {most}"
-            yield context.find(nodes[most], "warning", f"too_many_{code}", message)
+            yield context.find(
+                nodes[most], "warning", f"too_many_{code}", message, "Divide the work into several runs."
+            )
         for node in nodes:
             if _is_repeated(context, node):
                 message = f"{what} are made in a loop: one run can make at most {most}, and all later calls fail"
-                hint = "Make the call once, before the loop, and store the result." if code == "key_operations" else ""
+                hint = "Divide the work into several runs."
+                if code == "key_operations":
+                    hint = "Make the call once, before the loop, and store the result."
                 yield context.find(node, "warning", f"{code}_in_loop", message, hint)
 
 

@@ -45,7 +45,7 @@ class Finding(Model):
     """Code of the kind of finding."""
 
     subject: str
-    """Key or group of the finding."""
+    """Key or group that the finding describes."""
 
     text: str
     """Description of the finding, in one sentence."""

@@ -241,7 +241,7 @@ class _Created:
         """Path, member and value of each request that deletes an object, in the order of creation."""
 
     def note(self, path: str, sent: Any, answer: Answer) -> None:
-        """Records the effect of a request."""
+        """Adds the object that a request created, or removes the object that the request deleted."""
         if answer.status != _OK or not isinstance(sent, dict) or not isinstance(answer.body, dict):
             return
         if path == "/add_group" and (group := answer.body.get("group_id")) is not None:

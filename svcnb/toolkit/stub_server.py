@@ -80,12 +80,12 @@ class StubServer:
 
     @property
     def host(self) -> str:
-        """Address and port, for ``allow_address``."""
+        """Address and port of the server, for the emulator's setting ``allow_address``."""
         return f"127.0.0.1:{self._server.server_port}"
 
     @property
     def url(self) -> str:
-        """URL for requests, without a trailing slash."""
+        """URL of the server, without a trailing slash."""
         return f"http://{self.host}"
 
     def close(self) -> None:

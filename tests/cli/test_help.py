@@ -35,6 +35,7 @@ def test_the_overview_shows_the_first_line_of_each_command(name: str) -> None:
 def test_every_command_and_option_has_a_description(name: str) -> None:
     command = every_command()[name]
     assert (command.help or "").strip().endswith((".", ")"))
+    assert "\\b" not in (command.help or "")  # in a raw string, click would print this mark
     options = [option for option in command.params if isinstance(option, click.Option)]
     assert [option.name for option in options if not option.help] == []
 

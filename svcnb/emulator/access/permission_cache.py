@@ -264,7 +264,7 @@ class PermissionCache:
 
 
 class _RecentResults(Generic[T]):
-    """LRU cache of the most recent results."""
+    """Cache of at most `_KEPT` results. A new result replaces the oldest result of a full cache."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[Hashable, T] = OrderedDict()

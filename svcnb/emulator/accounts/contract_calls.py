@@ -127,7 +127,7 @@ def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
 
 
 def require_master(caller: Caller) -> None:
-    """Rejects usage keys before any other check of the call.
+    """Rejects usage keys. The call requires the account key.
 
     Raises:
         EndpointFailure: 403 if the key is not an account key.

@@ -85,7 +85,10 @@ class Lists:
         return [GroupItem(id=_hex(row[0]), name=row[1], description=row[2]) for row in rows]
 
     async def list_wallets(self, call: Call, query: PageQuery) -> list[WalletItem]:
-        """Lists the wallets of the account in order of registration. The first wallet is the Account Master Wallet."""
+        """Lists the wallets of the account in order of registration.
+
+        The first wallet of an account from new_account is the Account Master Wallet.
+        """
         rows = await self._page(call, query, "listPkps")
         positions = await self._positions(call, rows)
         return [_wallet(row, positions) for row in rows]

@@ -70,7 +70,7 @@ class UsageKeys:
         """Creates a usage key and returns the key, which the service never returns again.
 
         The key is the private key of a new wallet in base64. The service also registers that wallet in the account. The
-        call requires the account key.
+        key expires after 3,650 days. The call requires the account key.
         """
         require_owner(call.caller)
         path = self._custody.new_path()

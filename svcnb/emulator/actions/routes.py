@@ -133,7 +133,7 @@ class RunActions:
         return await _cid(source)
 
     async def run_action(self, call: Call, body: RunActionRequest) -> RunActionResponse:
-        """Runs an action in a new isolate and returns the result of its main function.
+        """Runs an action and returns the result of its main function.
 
         A run costs $0.01 per whole second of wall-clock time, at least $0.01. By default, failed runs are free.
         """

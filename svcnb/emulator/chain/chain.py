@@ -74,7 +74,7 @@ class Chain:
         """Starts the built-in chain or connects to an external chain, and completes the deployment.
 
         Args:
-            early: Node of the built-in chain that is already starting, if any.
+            early: Node of the built-in chain that is already starting, or None to start a new node.
 
         Raises:
             ChainUnusable: The chain cannot start with this state or these settings.
@@ -199,7 +199,7 @@ class Chain:
             The return value of the function.
 
         Raises:
-            ContractRevert: The contract reverted the simulated call or the transaction. Its state is unchanged.
+            ContractRevert: The contract reverted the simulated call or the transaction. The state is unchanged.
             ChainUnavailable: The chain does not respond, or rejected the transaction.
             KeyError: The contract has no function with that name.
             AbiError: An argument does not match its ABI type.
@@ -277,7 +277,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. Writes each transaction to the journal, and then sends it to the node.
+        """Handles a JSON-RPC request or batch. The built-in chain records each transaction before it executes it.
 
         Args:
             body: Parsed body of the request.
@@ -288,16 +288,14 @@ class Chain:
         return await self._gateway.answer(body)
 
     async def faucet(self, address: str, wei: int) -> int:
-        """Adds ether to an account on the built-in chain.
+        """Adds ether to an account on the built-in chain, and returns the new balance in wei.
 
         Args:
             address: Address of the account.
             wei: Amount in wei.
 
-        Returns:
-            New balance in wei.
-
         Raises:
+            RpcError: The new balance exceeds the maximum of 2**256 - 1 wei.
             Unsupported: The chain is not the built-in chain.
         """
         return await self._chain.add_balance(address, wei)

@@ -28,7 +28,7 @@ LARGEST_ANSWER: Final = 1 << 30
 """Maximum length in bytes of a response to a request of the emulator itself, such as a dump of the state."""
 PIECE_BYTES: Final = 128 * 1024
 _HEAD: Final = re.compile(rb'\{(?:"jsonrpc":"2\.0",)?"id":([0-9]{1,18}),')
-"""Beginning of a response from the built-in nodes."""
+"""Pattern for the beginning of a response from the built-in nodes, with the id of the request."""
 
 
 class ConnectionLost(ChainUnavailable):
@@ -89,7 +89,7 @@ class StreamConnection:
         return cls(*await asyncio.open_unix_connection(path, limit=PIECE_BYTES))
 
     async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
-        """See `Connection`."""
+        """Sends a request and returns the result. See `Connection`."""
         if self._lost is not None:
             raise self._lost
         number = next(self._ids)
@@ -110,7 +110,7 @@ class StreamConnection:
             self._waiting.pop(number, None)
 
     async def close(self) -> None:
-        """See `Connection`."""
+        """Closes the connection. See `Connection`."""
         tasks = [self._task, *self._parsing]
         for task in tasks:
             task.cancel()

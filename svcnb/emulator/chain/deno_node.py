@@ -106,7 +106,7 @@ class DenoNode:
         return cls(process, StreamConnection(process.stdout, process.stdin))
 
     async def stop(self) -> None:
-        """See `svcnb.emulator.chain.engines.Node`."""
+        """Stops the node. See `svcnb.emulator.chain.engines.Node`."""
         await self.connection.close()  # this also closes the standard input of the process
         try:
             async with asyncio.timeout(_STOP_S):

@@ -58,7 +58,7 @@ class Artifact:
         return contract_address(owner, len(self._facets))
 
     def creations(self, owner: str) -> list[Creation]:
-        """Returns all transactions of the deployment, in order. The owner sends them, starting with nonce 0."""
+        """Returns the transactions that create the facets and the contract. The owner sends them in this order."""
         cuts = [
             (contract_address(owner, nonce), _ADD, [bytes.fromhex(selector[2:]) for selector in facet["selectors"]])
             for nonce, facet in enumerate(self._facets.values())
@@ -68,12 +68,14 @@ class Artifact:
         return [*facets, Creation(None, self._diamond + arguments, "the contract")]
 
     def wallet(self, owner: str) -> bytes:
-        """Returns the creation code of a contract wallet."""
+        """Returns the creation code of a contract wallet that accepts the signatures of ``owner``."""
         return self._wallet + abi.encode(("address",), (owner,))
 
 
 async def missing(request: Request, artifact: Artifact, owner: str) -> list[Creation]:
-    """Returns the remaining transactions of the deployment, in order.
+    """Returns the transactions that create the missing facets and the contract, in order.
+
+    The list is empty if the contract exists.
 
     Args:
         request: Function that sends a request to the chain.

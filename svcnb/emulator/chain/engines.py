@@ -36,7 +36,7 @@ class Node(Protocol):
 
 
 def engine_of(setting: Engine) -> Engine:
-    """Returns the engine that a setting selects, or always `ETHEREUMJS` in a browser page."""
+    """Returns the engine that a setting selects. In a browser page, the result is always `ETHEREUMJS`."""
     return ETHEREUMJS if IN_PAGE else setting
 
 

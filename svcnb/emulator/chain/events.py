@@ -70,7 +70,7 @@ async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEve
 
 
 def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
-    """Yields the contract's events in logs, in order. Skips logs of other contracts and events with unknown fields.
+    """Yields the contract's events in logs, in order. Skips logs of other contracts, and unknown events.
 
     Args:
         logs: Logs as in a receipt or in the result of eth_getLogs.

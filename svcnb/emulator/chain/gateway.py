@@ -54,11 +54,11 @@ _SEND_SYNC: Final = "eth_sendRawTransactionSync"
 _MOVING_BLOCKS: Final = (None, "latest", "pending", "safe", "finalized")
 
 METHODS: Final = _PASSED_ON | _CALLS | {_SEND, _SEND_SYNC}
-"""All supported methods."""
+"""Names of all supported JSON-RPC methods."""
 
 
 class Gateway:
-    """JSON-RPC gateway.
+    """JSON-RPC gateway of one chain.
 
     Args:
         chain: Chain that processes the requests.

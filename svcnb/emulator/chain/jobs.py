@@ -62,7 +62,7 @@ class Jobs:
         self._wake.set()
 
     async def wait(self) -> None:
-        """Waits for a call of `add` or `wake`. Returns immediately after such a call since the last `wait`."""
+        """Waits for the next call of `add` or `wake`, unless such a call followed the last `wait`."""
         await self._wake.wait()
         self._wake.clear()
 

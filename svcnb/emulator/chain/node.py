@@ -2,8 +2,9 @@
 
 A short shell script runs between the emulator and the node. The script limits the node's memory. When the emulator
 stops or is killed, the script's standard input closes. The script then kills the node and deletes the node's folder.
-This approach works on every Unix system, needs no code between fork and exec, and adds a millisecond. If the shell
-itself is killed, the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates the node.
+This approach works on every Unix system, needs no code between fork and exec, and adds a millisecond to the start. If
+the shell itself is killed, the kernel terminates the node on Linux. On other systems, `AnvilNode.stop` terminates the
+node.
 """
 
 from __future__ import annotations

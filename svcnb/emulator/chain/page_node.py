@@ -24,7 +24,7 @@ class PageConnection:
         self._node = node
 
     async def request(self, method: str, *params: Any, limit: int = LARGEST_ANSWER) -> Any:
-        """See `Connection`."""
+        """Sends a request and returns the result. See `Connection`."""
         if self._node is None:
             raise ConnectionLost("the chain node was stopped")
         answer = await self._node.request(method, json.dumps(params))
@@ -33,7 +33,7 @@ class PageConnection:
         return json_rpc.result(json.loads(answer))
 
     async def close(self) -> None:
-        """See `Connection`."""
+        """Closes the connection. See `Connection`."""
         self._node = None
 
 
@@ -55,11 +55,11 @@ class PageNode:
 
     @classmethod
     async def start(cls, genesis: Genesis) -> PageNode:
-        """Starts the node with only its first block."""
+        """Starts a node with only its first block, and returns the running node."""
         return cls(await load_script(BUNDLE).DevelopmentNode.create(genesis.as_request()))
 
     async def stop(self) -> None:
-        """See `svcnb.emulator.chain.engines.Node`."""
+        """Stops the node. See `svcnb.emulator.chain.engines.Node`."""
         await self.connection.close()
         self._stopped.set()
         await self.exited

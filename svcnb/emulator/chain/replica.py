@@ -106,7 +106,7 @@ class Replica:
         Args:
             chain_id: Chain id.
             balances: Balances in the first block, in wei by address. The balances apply only at the first start.
-            early: Node that is already starting. The method uses this node if the first block matches.
+            early: Node that is already starting, or None. The method uses this node if its first block matches.
 
         Raises:
             ChainUnusable: The journal belongs to another server, chain or engine, or cannot be repaired.
@@ -292,7 +292,7 @@ class Replica:
         """Starts a new node and replays the journal on it.
 
         Args:
-            early: New node that is already starting. The method uses this node if the first block matches.
+            early: Node that is already starting, or None. The method uses this node if its first block matches.
 
         Raises:
             ChainUnusable: The journal cannot be read.

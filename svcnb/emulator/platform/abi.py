@@ -1,8 +1,8 @@
 """Contract ABI codec of the emulator for all types except fixed-point numbers and functions.
 
 The import of eth-abi takes 0.2 s, which delays the start. Therefore, the emulator has its own codec, and only the
-client uses eth-abi. The module compiles each type to a coder once and caches the coder. Decoding is strict: it checks
-lengths and offsets, and padding must be zero.
+client uses eth-abi. The module compiles each type to a coder once and caches the coder. Decoding checks lengths and
+offsets, and padding must be zero. The decoder replaces invalid UTF-8 in strings.
 
 Source: Solidity documentation, "Contract ABI Specification".
 """

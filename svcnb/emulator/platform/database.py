@@ -146,7 +146,7 @@ class Connection(ABC):
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Rolls back the statements of its block if the block raises an exception. Call it inside `transaction`."""
+        """Rolls back the statements of its block if the block raises an exception. Use this inside `transaction`."""
         self._depth += 1
         name = f"inner_{self._depth}"
         try:
@@ -279,17 +279,17 @@ class SqliteConnection(Connection):
 
     @property
     def closed(self) -> bool:
-        """See `Connection`."""
+        """Whether the connection is unusable. See `Connection`."""
         return not self._open
 
     def close(self) -> None:
-        """See `Connection`."""
+        """Closes the connection. See `Connection`."""
         self._open = False
         with suppress(sqlite3.Error):
             self._driver.close()
 
     def copy_to(self, path: Path) -> None:
-        """See `Connection`."""
+        """Copies the database to a new file. See `Connection`."""
         if path.exists():
             return
         draft = path.with_name(f"{path.name}.partial")
@@ -299,7 +299,7 @@ class SqliteConnection(Connection):
         draft.replace(path)
 
     def has_table(self, name: str) -> bool:
-        """See `Connection`."""
+        """Returns whether a table with this name exists. See `Connection`."""
         return bool(self.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = :name", name=name))
 
     def _execute(self, statement: str, values: Mapping[str, Any]) -> sqlite3.Cursor:

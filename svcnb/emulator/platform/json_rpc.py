@@ -40,7 +40,7 @@ class Rpc:
         """Sends a request and returns the result.
 
         Raises:
-            RpcError: The chain returned an error.
+            RpcError: The chain returned an error, or the response is too long.
             ChainUnavailable: The chain did not respond within 30 seconds, or its response is invalid. The message omits
                 the URL, which can contain a key.
         """

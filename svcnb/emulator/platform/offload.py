@@ -51,7 +51,7 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 
 
 async def once_in_thread(work: Callable[[], object]) -> None:
-    """Runs a function once in a separate thread, for example to load modules. Later calls have no effect."""
+    """Runs a function in a separate thread, unless it has already completed once. Use it to load modules."""
     if work not in _DONE:
         await in_thread(work)
         _DONE.add(work)

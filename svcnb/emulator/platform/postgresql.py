@@ -70,34 +70,34 @@ class PostgresConnection(Connection):
 
     @property
     def closed(self) -> bool:
-        """See `Connection`."""
+        """Whether the connection is unusable. See `Connection`."""
         return self._driver is None or self._driver.closed
 
     def close(self) -> None:
-        """See `Connection`."""
+        """Closes the connection. See `Connection`."""
         if self._driver is not None:
             with suppress(self._driver_errors.Error):
                 self._driver.close()
 
     def has_table(self, name: str) -> bool:
-        """See `Connection`."""
+        """Returns whether a table with this name exists. See `Connection`."""
         return self.value("SELECT to_regclass(:name) IS NOT NULL", name=name) is True
 
     def escaped(self, text: str | None) -> str | None:
-        """See `Connection`."""
+        """Returns a user's string, escaped for storage. See `Connection`."""
         return None if text is None else text.replace("\\", "\\\\").replace("\0", "\\0")
 
     def unescaped(self, text: str | None) -> str | None:
-        """See `Connection`."""
+        """Returns the original string from a result of `escaped`. See `Connection`."""
         return None if text is None else "\\".join(part.replace("\\0", "\0") for part in text.split("\\\\"))
 
     @cached_property
     def session(self) -> str:
-        """See `Connection`."""
+        """Unique name of this connection. See `Connection`."""
         return str(self.value(f"SELECT {_SESSION} FROM pg_stat_activity WHERE pid = pg_backend_pid()"))  # noqa: S608 - the SQL contains no user input
 
     def has_session(self, name: str) -> bool:
-        """See `Connection`."""
+        """Returns whether the connection with this `session` is still open. See `Connection`."""
         return self.value(f"SELECT :name IN ({LIVING})", name=name) is True
 
     def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:

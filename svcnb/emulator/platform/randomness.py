@@ -13,8 +13,8 @@ class Randomness:
 
     Args:
         seed: None for the operating system's randomness. A string produces reproducible streams (SHA-256 in counter
-            mode). Each purpose has its own stream. The keys of wallets therefore do not depend on the number of
-            request ids. Anyone with the seed can compute all keys, so a seeded emulator listens only on loopback.
+            mode). Each purpose has its own stream, so the number of created request ids does not change the keys of
+            wallets. Anyone with the seed can compute all keys, so a seeded emulator listens only on loopback.
         boot: Number of earlier starts with the same stored state. A restart uses new streams, so it never repeats a
             key. The first start with the same seed always produces the same bytes.
     """

@@ -6,7 +6,7 @@ load. `Store.run` returns after the commit.
 
 With a database in memory, functions run immediately in the calling thread, because a switch to another thread takes
 longer than the work itself. Only `Store.run_long` uses the database thread. Until a call of `Store.run_long` has
-finished, all other functions also use this thread.
+finished, calls of `Store.run` also use this thread.
 
 Only one emulator can use an SQLite database. Several servers can share a PostgreSQL database, where a lock ensures that
 their transactions also run in sequence. The data that a function reads therefore stays valid until its commit.
@@ -139,7 +139,7 @@ class Store:
         return await asyncio.wrap_future(self._submit(work))
 
     async def run_long(self, work: Callable[[Connection], T]) -> T:
-        """Runs ``work`` like `run`, but never in the calling thread.
+        """Runs ``work`` like `run`, but never in the calling thread, except in a browser page.
 
         Use this method for work that can take milliseconds.
 

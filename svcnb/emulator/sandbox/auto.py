@@ -1,4 +1,4 @@
-"""Engine `auto`, which runs an action on `fast` if the result is the same as on `v8`, otherwise on `v8`."""
+"""Engine `auto`, which runs an action on `fast`, or on `v8` if `fast` does not support the action."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class ActionHost:
         network: HTTP client for outbound requests.
         packages: Package folder for imports, or None if the settings contain no folder.
         randomness: Source of nonces, or None for the operating system's source.
-        meter: Credit check of the paying account.
+        meter: Credit check of the paying account, or None if no account pays.
         account: Billing wallet of the paying account, for limits that accounts share fairly.
     """
 
@@ -76,12 +76,12 @@ class ActionHost:
 
     @property
     def account(self) -> str:
-        """Account of the run."""
+        """Billing wallet of the account that pays for the run."""
         return self._account
 
     @property
     def meter(self) -> Meter | None:
-        """Credit check of the paying account."""
+        """Credit check of the paying account, or None if no account pays."""
         return self._meter
 
     async def get_private_key(self, pkp_id: str) -> str:

@@ -64,7 +64,7 @@ class Isolate(asyncio.Protocol):
                 cores. The main thread of a process for one run moves to the reserved cores.
 
         Raises:
-            StartFailed: The process exited or took too long. The message contains the output of the process.
+            StartFailed: The warm-up failed or took too long. The message contains the output of the process, if any.
         """
         try:
             process = await self._spawn(aside=aside)

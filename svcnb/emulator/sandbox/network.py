@@ -70,7 +70,7 @@ class Network:
 
     @property
     def file(self) -> Path | None:
-        """Path of the current recording."""
+        """Path of the current recording, or None without a recording."""
         return None if self._recording is None else self._recording.path
 
     def configure(self, policy: Policy, file: Path | None = None) -> None:

@@ -53,7 +53,7 @@ class PooledEngine(ABC):
             three quarters of these runs (rounded up).
         vocabulary: Names that are visible to actions.
         reuse: Whether a process executes several runs in sequence.
-        idle: Number of processes to keep while no action runs. None means all.
+        idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
         rest_s: Seconds without a run after which the engine keeps no process until the next run. None means never.
 
     Raises:

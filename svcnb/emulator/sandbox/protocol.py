@@ -210,7 +210,7 @@ class EngineState:
 
 
 class Engine(Protocol):
-    """Engine that runs each action in its own isolate."""
+    """Engine that runs actions in isolates. A run cannot read data of another run."""
 
     async def prepare(self) -> None:
         """Starts the minimum warm-up for a first run and returns immediately. Call `start` afterwards."""

@@ -42,7 +42,7 @@ class Recording:
 
     Args:
         path: Path of the file.
-        must_exist: Whether a missing file is an error (replay). Otherwise, the recording is empty (record).
+        must_exist: Whether a missing file is an error (replay). If not, a missing file is an empty recording (record).
 
     Raises:
         RecordingError: The file cannot be read, is too large, is not a recording, or has a different version. Or the

@@ -61,7 +61,7 @@ class RepeatableHost:
 
     If the second attempt requests an operation of the first attempt, the host returns the stored result, or waits for
     the operation in progress. The second attempt uses each result once, in the order of the first attempt
-    (`svcnb.emulator.sandbox.answer_order.AnswerOrder`). If the results of the first attempt have more than
+    (`svcnb.emulator.sandbox.answer_order.AnswerOrder`). If the operations of the first attempt have more than
     `MAX_REPEATABLE_BYTES` bytes, the host discards completed operations. The second attempt then runs discarded key
     operations and read-only requests again. After the discard of another request, a repetition always diverges.
 
@@ -101,7 +101,7 @@ class RepeatableHost:
 
     @property
     def diverged(self) -> bool:
-        """Whether the finished repeated run made other unsafe requests than the first attempt, or this is unknown."""
+        """Whether the finished repeated run diverged from the first attempt, as `RepeatableHost` defines it."""
         return self._lost_its_way or self._has_unused_effects
 
     @property
@@ -123,35 +123,38 @@ class RepeatableHost:
         return Meter(meter.every_s, lambda elapsed_s: meter.lasts(self._elapsed_s + elapsed_s))
 
     async def get_private_key(self, pkp_id: str) -> str:
-        """See `Host`."""
+        """Returns a wallet's private key. See `Host`."""
         return await self._answer(("wallet_key", pkp_id), lambda: self._host.get_private_key(pkp_id))
 
     async def get_action_private_key(self) -> str:
-        """See `Host`."""
+        """Returns the running action's own private key. See `Host`."""
         return await self._answer(("action_key",), self._host.get_action_private_key)
 
     async def get_action_public_key(self, ipfs_id: str) -> str:
-        """See `Host`."""
+        """Returns the compressed public key of an action. See `Host`."""
         return await self._answer(("public_key", ipfs_id), lambda: self._host.get_action_public_key(ipfs_id))
 
     async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """See `Host`."""
+        """Returns the address of an action's key. See `Host`."""
         return await self._answer(("address", ipfs_id), lambda: self._host.get_action_wallet_address(ipfs_id))
 
     async def encrypt(self, pkp_id: str, message: str) -> str:
-        """See `Host`."""
+        """Encrypts a message with a wallet's private key. See `Host`."""
         return await self._answer(("encrypt", pkp_id, message), lambda: self._host.encrypt(pkp_id, message))
 
     async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
-        """See `Host`."""
+        """Returns the plaintext of a result of `encrypt`. See `Host`."""
         return await self._answer(("decrypt", pkp_id, ciphertext), lambda: self._host.decrypt(pkp_id, ciphertext))
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
-        """See `Host`."""
+        """Makes an outbound request, or returns a stored response. See `Host`."""
         return await self._answer(("fetch", request), lambda: self._host.fetch(request, limits))
 
     async def package(self, specifier: str, importer: str | None) -> Module:
-        """See `Host`. This host does not store the result, because the import of a package has no side effects."""
+        """Returns the source of an imported module. See `Host`.
+
+        This host does not store the result, because the import of a package has no side effects.
+        """
         return await self._host.package(specifier, importer)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Service side of one execution, which handles the isolate's calls, enforces the limits and determines the outcome."""
+"""Service side of one execution: handles the isolate's calls, enforces the limits and determines the outcome."""
 
 from __future__ import annotations
 

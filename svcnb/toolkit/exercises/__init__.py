@@ -53,7 +53,7 @@ EXERCISES: dict[str, Exercise] = {
 
 
 class UnknownExercise(InvalidArgument, LookupError):
-    """Error for an unknown exercise."""
+    """Error for a name that does not belong to an exercise."""
 
 
 @checked

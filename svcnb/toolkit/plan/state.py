@@ -98,11 +98,11 @@ class State:
 
     @property
     def begun(self) -> Begun | None:
-        """Creation that the plan requested, and whose result is unknown."""
+        """Creation that the plan requested, and whose result is unknown. None if there is no such creation."""
         return self._content.begun
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
-        """Records that the plan is about to create a resource."""
+        """Records that the plan is about to create a resource. A later plan can then find the result."""
         self._content.begun = Begun(kind=kind, name=name, before=before)
         self.save()
 

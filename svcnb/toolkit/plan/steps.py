@@ -83,7 +83,7 @@ class Execution:
     # --- creations, recorded before the request and after the response ---------------------------------------------
 
     def create_wallet(self, name: str) -> None:
-        """Creates a wallet and records its name."""
+        """Creates a wallet, and records its address in the state."""
         self.state.begin("wallets", name, (*self.observed.wallets, *self.made_wallets))
         # In ChainSecured mode, the contract stores a name for each wallet.
         wallet = self.svc.wallets.create(name) if self.observed.on_chain else self.svc.wallets.create()
@@ -91,7 +91,7 @@ class Execution:
         self.state.end("wallets", name, wallet.wallet_address)
 
     def create_group(self, name: str) -> None:
-        """Creates a group with all its entries."""
+        """Creates a group with its actions and wallets, and records its id in the state."""
         spec = self.description.groups[name]
         self.state.begin("groups", name, tuple(str(number) for number in self.observed.groups))
         group = self.svc.groups.create(
@@ -100,7 +100,7 @@ class Execution:
         self.state.end("groups", name, group.id)
 
     def update_group(self, name: str) -> None:
-        """Rewrites a group with its complete lists of entries."""
+        """Replaces the name, description, actions and wallets of a group."""
         spec = self.description.groups[name]
         self.svc.groups.update(
             self.state.groups[name],
@@ -120,7 +120,7 @@ class Execution:
         self.state.end("keys", name, key.api_key_hash)
 
     def update_key(self, name: str) -> None:
-        """Rewrites the permissions of a usage key."""
+        """Replaces the name, description and permissions of a usage key."""
         spec = self.description.keys[name]
         lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
         self.svc.usage_keys.update(
@@ -180,7 +180,7 @@ def create_group(description: Description, name: str) -> Step:
 
 
 def update_group(description: Description, name: str, why: str) -> Step:
-    """Returns the step that rewrites a group."""
+    """Returns the step that replaces the name, description, actions and wallets of a group."""
     spec = description.groups[name]
     price = _price("groups.update", actions=len(spec.actions), wallets=len(spec.wallets))
     return Step("~", "group", name, f"replace: {why}", *price, lambda it: it.update_group(name))
@@ -228,12 +228,15 @@ def create_key(name: str) -> Step:
 
 
 def update_key(name: str, why: str) -> Step:
-    """Returns the step that rewrites a usage key."""
+    """Returns the step that replaces the name, description and permissions of a usage key."""
     return Step("~", "key", name, why, *_price("usage_keys.update"), lambda it: it.update_key(name))
 
 
 def remove_key(name: str, hashed: str, why: str, *, begun: bool = False) -> Step:
-    """Returns the step that deletes a usage key."""
+    """Returns the step that deletes a usage key.
+
+    If `begun` is true, the step also removes the interrupted creation of the key from the state.
+    """
 
     def run(execution: Execution) -> None:
         execution.svc.usage_keys.delete(hashed)
@@ -249,7 +252,7 @@ def create_trigger(name: str) -> Step:
 
 
 def update_trigger(name: str, why: str, *, with_key: bool) -> Step:
-    """Returns the step that rewrites a trigger. The step is free."""
+    """Returns the step that replaces the settings of a trigger. The step is free."""
     return Step("~", "trigger", name, why, 0, 0, lambda it: it.update_trigger(name, with_key=with_key))
 
 
