@@ -45,8 +45,9 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     command first copies the lessons to a folder (./svcnb-lessons), and does not overwrite your changes. Ctrl-C stops
     JupyterLab and the emulator.
 
-    Notebooks find the emulator in SVC_BASE_URL, so `svcnb.Client()` needs no argument. Without --shared, each lesson also
-    starts its own emulator with fixed keys and a fixed time, so that the outputs of cells match the saved outputs.
+    Notebooks find the emulator in SVC_BASE_URL, so `svcnb.Client()` needs no argument. Without --shared, each lesson
+    also starts its own emulator. This emulator has fixed keys and a fixed time, so the outputs of cells match the saved
+    outputs.
 
     In a workshop (SVC_WORKSHOP_URL is set), notebooks use the emulators that the workshop server runs for this learner.
     If the server runs no emulators, lessons start their own. The copy of the lessons contains no solutions. Lessons
