@@ -92,19 +92,30 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
         name, wanted, given = found
         return InvalidType(f"invalid argument {name} of {called}: expected {wanted}, got {given}")
     if isinstance(error, UnicodeEncodeError):
+        character = error.object[error.start]
+        name = _containing(character, function, args, named)
+        which = f"the argument {name}" if name else "an argument"
         return InvalidArgument(
-            f"an argument of {called} contains a character that {error.encoding} cannot encode: use only characters "
-            f"that this encoding supports"
+            f"{which} of {called} contains the character {character!r}, which {error.encoding} cannot encode: remove "
+            "the character"
         )
-    texts = [each for each in (*args, *named.values()) if isinstance(each, str)]
-    if isinstance(error, ValueError) and any("\0" in each for each in texts):
-        return InvalidArgument(f"an argument of {called} contains a null character: remove the null character")
+    if isinstance(error, ValueError) and (name := _containing("\0", function, args, named)):
+        return InvalidArgument(f"the argument {name} of {called} contains a null character: remove the null character")
     if isinstance(error, (OverflowError, ValueError)):
         found_number = next(_out_of_range(function, args, named), None)
         if found_number is not None:
             return InvalidArgument(
                 f"invalid argument {found_number} of {called}: expected a number from -2**63 to 2**63 - 1"
             )
+    return None
+
+
+def _containing(character: str, function: Callable[..., Any], args: Any, named: Any) -> str | None:
+    """Returns the name of the first argument with a string that contains the character, or None."""
+    bound = inspect.signature(function).bind(*args, **named).arguments
+    for name, value in (bound | named).items():
+        if any(isinstance(each, str) and character in each for each in (value if type(value) is tuple else (value,))):
+            return name
     return None
 
 

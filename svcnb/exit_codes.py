@@ -19,7 +19,7 @@ class ExitCode(IntEnum):
     PORT_IN_USE = 4
     """Another program uses the requested port."""
     STATE_UNUSABLE = 5
-    """This version cannot use the state folder or the database. The command did not change anything."""
+    """The state folder or the database cannot be used. For example, another emulator uses it. Nothing was changed."""
     UNREACHABLE = 6
     """The service does not respond."""
     ATTENTION = 7

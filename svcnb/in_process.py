@@ -68,6 +68,9 @@ def unregister(base_url: str) -> None:
 def wait(awaitable: Awaitable[T]) -> T:
     """Waits for an awaitable in synchronous code in a page, and returns its result.
 
+    Args:
+        awaitable: Coroutine, task or future. An exception of the awaitable becomes an exception of this function.
+
     Raises:
         RuntimeError: The browser does not support JSPI.
     """

@@ -70,7 +70,7 @@ class PortInUse(EmulatorNotStarted):
 class StateFolderUnusable(EmulatorNotStarted):
     """Error for a state folder or database that the emulator cannot use. The emulator did not change the data."""
 
-    default_hint = "Pass another folder as `state`, or move the existing folder to another path."
+    default_hint = "Pass another `state` or `database`. If another emulator uses the state, you can also stop that one."
     exit_code = ExitCode.STATE_UNUSABLE
 
 
@@ -101,10 +101,12 @@ class Emulator(EmulatorControl):
             ``allow_address=["127.0.0.1:8545"]``.
 
     Raises:
+        InvalidArgument: ``start_timeout`` is not a number above 0.
         SettingRefused: A setting is unknown or invalid.
-        EmulatorToolMissing: A dependency is not installed.
+        EmulatorToolMissing: An extra, an external tool or a built bundle is missing.
         PortInUse: The port is already in use.
-        StateFolderUnusable: This version cannot use the state folder or the database.
+        StateFolderUnusable: The state folder or the database cannot be used, for example because another emulator
+            uses it.
         EmulatorNotStarted: The emulator did not start for another reason. The error contains the last lines of its
             output.
 

@@ -134,9 +134,9 @@ def lessons_folder(wanted: Path | None, *, solutions: bool = True) -> Path:
             instructor unlocks them.
 
     Returns:
-        Path of a folder with the lessons. In a clone of the repository, the default is the original folder. Otherwise,
-        the function copies the lessons to the requested folder or to ``./svcnb-lessons``. The function does not replace
-        existing files.
+        Path of a folder with the lessons. In a clone of the repository, the default is the original folder, which
+        contains the solutions. In all other cases, the function copies the lessons to the requested folder or to
+        ``./svcnb-lessons``. The function does not replace existing files.
     """
     source, is_working_copy = _shipped()
     if wanted is None and is_working_copy and solutions:
@@ -158,7 +158,7 @@ def solution_notebooks() -> list[Path]:
 def fetch_solutions(unlocked: Iterable[str]) -> None:
     """Downloads the solutions that the workshop's instructor unlocked, for the lessons in the current folder.
 
-    The function does not change existing solutions.
+    The function does not change existing solutions. Outside a workshop, the function does nothing.
 
     Args:
         unlocked: File names of the notebooks.

@@ -104,7 +104,7 @@ class LiveService:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotAnEmulator(
-            f"a live service does not have {name!r}, which is for the control of an emulator",
+            f"a live service has no {name!r}, and no functions that control an emulator",
             hint="Unset SVC_BASE_URL and run the lesson from its first cell to use an emulator.",
         )
 

@@ -58,7 +58,11 @@ def folder(name: str) -> Path:
 
 
 async def load() -> None:
-    """Loads all states from the browser's storage. Later calls have no effect."""
+    """Loads all states from the browser's storage. Later calls have no effect.
+
+    Raises:
+        OSError: The browser could not load the states.
+    """
     global _mounted  # noqa: PLW0603 - a page has one storage
     if _mounted is None:
         _mounted = asyncio.ensure_future(_mount())
@@ -66,7 +70,11 @@ async def load() -> None:
 
 
 async def save() -> None:
-    """Copies all changes of the states into the browser's storage."""
+    """Copies all changes of the states into the browser's storage.
+
+    Raises:
+        OSError: The browser could not store the states, for example because its storage is full.
+    """
     global _saving  # noqa: PLW0603 - as above
     _saving = _saving or asyncio.Lock()
     async with _saving:
@@ -74,13 +82,13 @@ async def save() -> None:
 
 
 async def claim(name: str) -> Callable[[], None] | None:
-    """Locks a state against other tabs.
+    """Locks a state, so that no other emulator in any tab can use the state.
 
     Args:
         name: Name of the state.
 
     Returns:
-        A function that unlocks the state, or None if another tab uses the state.
+        A function that unlocks the state, or None if an emulator in this tab or in another tab uses the state.
     """
     from js import AbortSignal, Object, navigator
     from pyodide.ffi import create_proxy, to_js
@@ -150,6 +158,9 @@ def erase(name: str | None = None) -> list[str]:
 
     Returns:
         Names of the deleted states.
+
+    Raises:
+        InvalidArgument: The name is not allowed.
     """
     return [each for each in ([name] if name is not None else names()) if wait(_erase(each))]
 

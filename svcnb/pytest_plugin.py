@@ -1,9 +1,9 @@
 """Pytest plugin with fixtures for testing your own actions on an emulator.
 
 The plugin is part of svcnb, and pytest finds the plugin automatically. The fixture ``svc`` is a client with its own
-funded account, and ``svc_emulator`` is the emulator. Every test starts in the same state, because the plugin restores
-a snapshot of the emulator after each test. With ``--svc-live``, the same tests run against the live
-service of ``SVC_BASE_URL`` and ``SVC_API_KEY``. pytest then skips tests that control the emulator.
+funded account, and ``svc_emulator`` is the emulator. Every test starts in the same state, because the plugin restores a
+snapshot of the emulator after each test. With ``--svc-live``, the same tests run on the live service that
+``SVC_BASE_URL`` and ``SVC_API_KEY`` specify. pytest then skips tests that use ``svc_emulator``.
 """
 
 from __future__ import annotations

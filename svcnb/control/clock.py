@@ -17,11 +17,11 @@ class ClockControl(Checked):
         self._plane = plane
 
     def freeze(self, at: float | str | datetime | None = None) -> None:
-        """Freezes the time.
+        """Freezes the emulator's clock at a time.
 
         Args:
-            at: Unix seconds, a ``datetime``, or an ISO 8601 string such as ``"2026-01-01T12:00"``, in UTC unless it
-                contains another time zone. None freezes the emulator's current time.
+            at: Unix seconds, a ``datetime``, or an ISO 8601 string such as ``"2026-01-01T12:00"``. A time without a
+                time zone is in UTC. None freezes the clock at the emulator's current time.
 
         Raises:
             InvalidArgument: The string is not a valid time.
@@ -37,6 +37,9 @@ class ClockControl(Checked):
         Args:
             span: Seconds, a string such as ``"10m"``, or a ``timedelta``.
             **units: Units as in ``timedelta``, instead of ``span``: ``hours=1, minutes=30``.
+
+        Raises:
+            InvalidType: The call has neither ``span`` nor units, or has both.
         """
         if (span is None) == (not units):
             raise InvalidType("advance() requires either a duration or units: advance('10m') or advance(minutes=10)")
@@ -58,7 +61,7 @@ def _unix(at: float | str | datetime) -> float:
             at = datetime.fromisoformat(at)
         except ValueError:
             raise InvalidArgument(
-                f"invalid time {at!r}: expected Unix seconds, or a string such as '2026-01-01T12:00'"
+                f"invalid time {at[:60]!r}: expected Unix seconds, or a string such as '2026-01-01T12:00'"
             ) from None
     if isinstance(at, datetime):
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -39,7 +39,7 @@ class EmulatorControl(Checked):
             from the emulator when needed.
 
     Attributes:
-        base_url: Address of the API. All paths begin with ``/core/v1``.
+        base_url: Address of the emulator, without the prefix ``/core/v1`` of the API's paths.
         clock: Control of the time: ``clock.advance("10m")``.
         faults: Injected failures: ``faults.next("chain")``.
     """
@@ -185,7 +185,10 @@ class EmulatorControl(Checked):
         return dict(self._plane.request("GET", "/state"))
 
     def reset(self) -> None:
-        """Resets the emulator: no accounts, a new chain, and the initial clock setting. Keeps the snapshots."""
+        """Restores the initial state: no accounts, no faults, and a new chain. Keeps the snapshots.
+
+        The clock and the policy for outbound requests get their configured values again.
+        """
         self._plane.request("POST", "/reset", {})
 
     def snapshot(self, name: str) -> None:
@@ -203,7 +206,7 @@ class EmulatorControl(Checked):
             name: Name of a snapshot in `snapshots`.
 
         Raises:
-            ControlRefused: There is no snapshot with that name (404).
+            ControlRefused: There is no snapshot with that name (404), or the snapshot cannot be restored (409).
         """
         self._plane.request("POST", f"/snapshots/{_named(name)}/restore", {})
 
@@ -271,6 +274,9 @@ class EmulatorControl(Checked):
                 ``processing`` does not end until another call of this method.
             delay: Time until the outcome, in seconds or as a string such as ``"2m"``. None completes the payment
                 immediately.
+
+        Raises:
+            ControlRefused: There is no payment with this id (404), or its status can no longer change (400).
         """
         body = given(outcome=outcome, delay_ms=None if delay is None else milliseconds(delay))
         return self._plane.request("POST", f"/processor/{quote(payment_intent_id, safe='')}", body)
@@ -289,13 +295,17 @@ class EmulatorControl(Checked):
     # --- actions and triggers -----------------------------------------------------------------------------------
 
     def approve_agent(self, challenge: str, label: str | None = None) -> Any:
-        """Approves a token, as a user does on the approval page of the triggers service.
-
-        Returns a dictionary with ``ok`` and ``user_email``, the e-mail address of the user.
+        """Approves a token for the emulator's default user, as this user does on the approval page.
 
         Args:
-            challenge: SHA-256 hash of the token, in base64url.
+            challenge: SHA-256 hash of the token, in base64url without padding.
             label: Name for the token in the list of tokens. If omitted, the name is empty.
+
+        Returns:
+            A dictionary with ``ok`` and ``user_email``, the e-mail address of the user.
+
+        Raises:
+            ControlRefused: The challenge is invalid (400).
         """
         return self._plane.request("POST", "/agents/approve", given(challenge=challenge, label=label))
 
@@ -303,7 +313,7 @@ class EmulatorControl(Checked):
         """Returns executions with their logs, newest first, including failed and rejected executions.
 
         Args:
-            limit: Maximum number of executions.
+            limit: Maximum number of executions. The result contains fewer executions if their texts are long.
             offset: Number of the newest executions to skip.
         """
         return list(self._plane.request("GET", f"/runs?limit={limit:d}&offset={offset:d}")["runs"])
@@ -325,11 +335,14 @@ class EmulatorControl(Checked):
         Args:
             policy: ``allow``, ``deny``, ``record`` to a file, or ``replay`` from a file.
             file: Path of the recording on the emulator's machine, which ``record`` and ``replay`` require.
+
+        Raises:
+            ControlRefused: The file is missing, cannot be used, or is not a recording (400).
         """
         return self._plane.request("POST", "/network", given(policy=policy, file=file))
 
     def connection(self) -> dict[str, Any]:
-        """Returns the data with which another process creates a handle, including the secret control token."""
+        """Returns the addresses and the secret control token with which another process can create a handle."""
         return self._names | {"base_url": self.base_url, "control_token": self._control_token}
 
     def _known(self, name: str) -> Any:
@@ -341,6 +354,7 @@ class EmulatorControl(Checked):
 def _named(snapshot: str) -> str:
     if not snapshot or "/" in snapshot:
         raise InvalidArgument(
-            f"invalid snapshot name {snapshot!r}: expected a name without slashes, for example 'after-setup'"
+            f"invalid snapshot name {snapshot[:80]!r}: expected a name that is not empty and has no slashes, for "
+            "example 'after-setup'"
         )
     return quote(snapshot, safe="")

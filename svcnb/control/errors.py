@@ -23,7 +23,7 @@ class ControlRefused(EmulatorError):
     Args:
         status: HTTP status.
         message: Message of the emulator.
-        hint: The next step.
+        hint: The next step for the user. None or an empty string means that the error has no hint.
     """
 
     def __init__(self, status: int, message: str, *, hint: str | None = None) -> None:

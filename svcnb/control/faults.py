@@ -35,7 +35,7 @@ class FaultControl(Checked):
             status: HTTP status of the response. None means 429 for ``cpu`` and 503 for the other parts. If ``delay`` is
                 set, None means that the call succeeds after the delay.
             delay: Delay of each call, in seconds or as a string such as ``"2s"``. None means no delay.
-            times: Number of calls.
+            times: Number of calls that the fault affects.
         """
         self._inject(part, status, delay, times)
 

@@ -49,7 +49,7 @@ class ControlPlane:
             ControlRefused: The response is an error. The exception contains the status and the message.
         """
         if method not in _METHODS:
-            raise InvalidArgument(f"invalid method {method!r}: expected {', '.join(_METHODS)}")
+            raise InvalidArgument(f"invalid method {method!r}: expected one of {', '.join(_METHODS)}")
         headers = {"Accept": "application/json"}
         payload = None
         if body is not None:
@@ -76,7 +76,7 @@ class ControlPlane:
         except (OSError, HTTPException) as error:
             # Raise the error without the library's frames, because their variables contain the headers.
             raise EmulatorUnreachable(
-                f"cannot connect to an emulator at {self._control_url} ({error})"
+                f"the request to the emulator at {self._control_url} failed ({error})"
             ) from error.with_traceback(None)
         finally:
             connection.close()
@@ -90,7 +90,7 @@ class ControlPlane:
             found = wait(answer(method, address, headers | self._authorization(), payload or b"", CONTROL_TIMEOUT_S))
         except OSError as error:
             raise EmulatorUnreachable(
-                f"cannot connect to an emulator at {self._control_url} ({error})"
+                f"the request to the emulator at {self._control_url} failed ({error})"
             ) from error.with_traceback(None)
         return found.status, found.content.decode("utf-8", "replace")
 
@@ -103,12 +103,16 @@ class ControlPlane:
 
 
 def given(**members: object) -> dict[str, object]:
-    """Returns the fields whose value is not None."""
+    """Returns a request body without the fields whose value is None."""
     return {name: value for name, value in members.items() if value is not None}
 
 
 def milliseconds(span: float | str | timedelta) -> int:
-    """Returns a duration in milliseconds, the unit of the control plane."""
+    """Returns a duration in milliseconds, the unit of the control plane.
+
+    Args:
+        span: Seconds, a string such as ``"2m"``, or a ``timedelta``.
+    """
     return round(seconds(span) * 1000)
 
 

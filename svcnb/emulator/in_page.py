@@ -75,7 +75,15 @@ class PageService:
         """Returns immediately, because only `stop` ends the service."""
 
     def wait_ready(self, timeout_s: float) -> dict[str, Any]:
-        """Starts the service, and waits until the service is ready. Returns its addresses and the control token."""
+        """Starts the service, and returns the service's addresses and the control token.
+
+        Args:
+            timeout_s: Seconds to wait until the service is ready.
+
+        Raises:
+            StateUnusable: The stored state cannot be used, or another emulator uses it.
+            TimeoutError: The service was not ready in time.
+        """
         return wait(asyncio.wait_for(self._start(), timeout_s))
 
     async def _start(self) -> dict[str, Any]:

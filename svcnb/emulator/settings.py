@@ -256,7 +256,7 @@ class Settings(BaseModel):
         defaults.KEPT_TRIGGER_RUNS,
         ge=1,
         description=(
-            "Maximum number of ended runs that are stored per trigger. The oldest runs are deleted, 64 at a time."
+            "Number of ended runs to store per trigger. After every 64 ended runs, the emulator deletes older runs."
         ),
     )
     trigger_timeout_ms: int | None = Field(

@@ -69,8 +69,8 @@ def make_server(site: Path, port: int = 0) -> ThreadingHTTPServer:
     """Returns a server that already listens on 127.0.0.1. Run it with ``serve_forever()``.
 
     Args:
-        site: Folder that `svcnb.lite.build_site` created.
-        port: TCP port; 0 selects a free port.
+        site: Folder that `svcnb.lite.site.build_site` created.
+        port: TCP port. 0 selects a free port.
 
     Raises:
         OSError: The port is already in use.

@@ -37,15 +37,15 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
     Args:
         target: Folder of the site. The function creates the folder, or replaces it if it contains an earlier site.
         report: Function that receives one line for each step.
-        distribution: Folder with the wheels of Pyodide's own distribution, from which the site gets pandas; None
-            builds a site without pandas and charts.
+        distribution: Folder with the wheels of Pyodide's own distribution, from which the site gets pandas. None builds
+            a site without pandas and charts.
 
     Returns:
         Total size of all files, in bytes.
 
     Raises:
         ExtraMissing: JupyterLite is not installed.
-        SiteNotBuilt: JupyterLite failed, or the folder contains other files.
+        SiteNotBuilt: JupyterLite failed, ``target`` contains other files, or ``distribution`` lacks a wheel.
         PackagesMissing: The wheels cannot be downloaded or compiled.
         ToolMissing: The runtime cannot be downloaded.
     """
@@ -118,7 +118,8 @@ def _configuration() -> dict[str, object]:
 def _require_own(target: Path) -> None:
     if target.exists() and any(target.iterdir()) and not (target / "jupyter-lite.json").is_file():
         raise SiteNotBuilt(
-            f"{target} contains files that are not part of a site: choose a different folder, or empty it"
+            f"the folder {target} contains files that are not part of a site: choose a different folder, or delete "
+            "the files"
         )
 
 

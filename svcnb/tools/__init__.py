@@ -1,8 +1,8 @@
 """Locations of external tools, and errors with instructions for missing tools.
 
-Deno is installed as a wheel. With `svcnb fetch`, Deno downloads the chain node and the Solidity compiler from npm once,
-into the user's cache. After that, this module does not use the network. Both the emulator and the launcher import this
-module, so it imports only the standard library.
+Deno is installed as a wheel. `svcnb fetch` uses Deno to download the chain node from npm into the user's cache, and
+with ``--compiler`` also the Solidity compiler. This module itself does not use the network. Both the emulator and the
+launcher import this module, so its own imports are few and fast.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ def deno_environment() -> dict[str, str]:
     """Returns a reduced environment for a Deno child process.
 
     Returns:
-        The variables of this process for certificates, proxies and folders. Deno's cache is `deno_folder`; colours and
-        update checks are disabled. The result contains no other variables, so child processes receive no secrets of the
-        caller.
+        The variables of this process for certificates, proxies, npm, folders and language. In addition, the result sets
+        Deno's cache to `deno_folder`, and disables colours and update checks. It contains no other variables, so
+        child processes do not receive other variables of the caller, for example keys.
     """
     kept = {name: value for name in _PASSED_ON if (value := os.environ.get(name)) is not None}
     # Trust the certificate authorities of this system in addition to the public ones. Private certificate authorities
@@ -114,7 +114,7 @@ def deno(extra: str = "emulator") -> Path:
         ``$SVC_DENO`` if it is set, otherwise the binary of the ``deno`` wheel, otherwise ``deno`` on the PATH.
 
     Raises:
-        ToolMissing: Deno is not installed. The hint names the extra that installs Deno.
+        ToolMissing: Deno is not installed, or the file in ``$SVC_DENO`` does not exist. The hint contains the fix.
     """
     if chosen := os.environ.get("SVC_DENO"):
         return _existing(
@@ -136,7 +136,11 @@ def deno(extra: str = "emulator") -> Path:
 
     if found := shutil.which("deno"):
         return Path(found)
-    raise ToolMissing("deno", f"not found next to {sys.executable} or on the PATH", f"Run: {install_command(extra)}")
+    raise ToolMissing(
+        "deno",
+        f"not found next to {sys.executable}, in the Python package deno, or on the PATH",
+        f"Run: {install_command(extra)}",
+    )
 
 
 def anvil() -> Path:
@@ -146,7 +150,7 @@ def anvil() -> Path:
         ``$SVC_ANVIL`` if it is set, otherwise the downloaded binary.
 
     Raises:
-        ToolMissing: The chain node has not been downloaded.
+        ToolMissing: The chain node has not been downloaded, or the file in ``$SVC_ANVIL`` does not exist.
     """
     if chosen := os.environ.get("SVC_ANVIL"):
         return _existing(

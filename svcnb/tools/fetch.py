@@ -99,7 +99,7 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
         Path of the binary.
 
     Raises:
-        ToolMissing: The download failed. The message contains Deno's output.
+        ToolMissing: The download failed, or there is no build or no recorded hash for this platform.
         ToolCorrupt: The downloaded file has a wrong hash.
     """
     target = anvil_path()

@@ -54,7 +54,7 @@ class LimitedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parses received bytes. Closes the connection if the headers have too many bytes."""
+        """Parses received bytes. Closes the connection if the headers have more than `MAX_WORKSHOP_HEAD_BYTES`."""
         if self._is_refused:
             return
         self._head_bytes += len(data)

@@ -35,7 +35,8 @@ def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
     Raises:
         EmulatorUnreachable: No server responds.
         ControlRefused: The token is wrong, or the name is not valid for a learner.
-        FileNotFoundError: No workshop is running in the folder.
+        FileNotFoundError: The folder contains no ``server.json``, so no workshop server was started there.
+        KeyError: ``folder`` is None, and one of the two environment variables is not set.
     """
     if folder is None:
         url, token = os.environ["SVC_INSTRUCTOR_URL"], os.environ["SVC_INSTRUCTOR_TOKEN"]
@@ -51,7 +52,8 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
 
     Args:
         c: Result of ``get_config()``.
-        folder: Folder of the workshop on the hub's machine. None means that environment variables specify the server.
+        folder: Folder of the workshop on the hub's machine. None means that the environment variables
+            ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` specify the server.
         lessons: Folder in which each learner gets a copy of the lessons, without solutions. None means the folder of
             the spawner.
     """

@@ -52,8 +52,8 @@ class Learner(BaseModel):
         token: Token with which the learner's notebooks authenticate at the workshop's server.
         progress: Progress, with the names of the exercises as keys.
         saved: Labels of saved states.
-        lesson: Lesson that the learner started last.
-        exercise: Exercise that the learner answered last.
+        lesson: Lesson that the learner started last. Empty before the first start.
+        exercise: Exercise that the learner answered last. Empty after the start of a lesson.
         last_at: Time of the last activity in Unix seconds. 0.0 before the first activity.
     """
 
@@ -128,7 +128,7 @@ class Roster:
         path: Path of the file. With None, the roster exists only in memory.
 
     Raises:
-        InvalidArgument: The file is not a roster.
+        InvalidArgument: The file cannot be read, is not a roster, or has a version that this svcnb cannot read.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -145,7 +145,12 @@ class Roster:
                     str(error),
                     hint="Install the svcnb version that this message specifies, or choose a different folder.",
                 ) from error
-            except (ValidationError, TypeError, ValueError, OSError) as error:
+            except OSError as error:
+                raise InvalidArgument(
+                    f"cannot read the roster {path}: {error.strerror or error}",
+                    hint="Check the permissions of the file, or choose a different folder.",
+                ) from error
+            except (ValidationError, TypeError, ValueError) as error:
                 raise InvalidArgument(
                     f"{path} is not the roster of a workshop", hint="Choose a different folder, or move this file."
                 ) from error
@@ -231,7 +236,11 @@ class Roster:
         return found[0]
 
     def keep(self) -> None:
-        """Writes the roster file."""
+        """Writes the roster to its file. Does nothing for a roster that exists only in memory.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
         if self._path is not None:
             with self.lock:
                 document = SCHEMA.stamped(self._content.model_dump(mode="json"))

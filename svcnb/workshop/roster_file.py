@@ -25,10 +25,10 @@ class Entry(NamedTuple):
 def read_roster(path: Path) -> list[Entry]:
     """Reads a file and returns its learners.
 
-    The file is text in UTF-8. Commas, semicolons or tabs separate the columns. A first line with ``name`` or
-    ``email`` is a header. Without a header, a value with ``@`` is an e-mail address and the first other value is the
-    name. A line with separators but without values is a learner without a name, who gets the name *Learner* and a
-    number. Identical names without an e-mail address also get a number.
+    The file is text in UTF-8. Commas, semicolons or tabs separate the columns. A first line with a column name such as
+    ``name`` or ``email`` is a header. Without a header, a value with ``@`` is an e-mail address and the first other
+    value is the name. A line with separators but without values is a learner without a name, who gets the name
+    *Learner* and a number. Identical names without an e-mail address also get a number.
 
     Args:
         path: Path of the file with the learners.

@@ -85,14 +85,14 @@ class WorkshopServer:
         instructor_token: Token for the instructor's requests and the board. None creates a new token.
 
     Attributes:
-        url: Address of the server.
-        port: Port of the server.
+        url: Address of the server, without a slash at the end.
+        port: Port on which the server listens.
         instructor_token: Token for the instructor's requests and the board.
         board_token: Token that permits only viewing the board.
 
     Raises:
-        OSError: The port is in use.
-        TimeoutError: The server did not start in time.
+        OSError: The port is in use, or the host or the port cannot be used.
+        TimeoutError: The server did not respond within 30 seconds.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class WorkshopServer:
             order = Order.model_validate_json(await _body(request) or b"{}")
             return JSONResponse(await run_in_threadpool(self._do, name, verb, order))
         except ValidationError as error:
-            message = f"the request is invalid: {_problem(error)}"
+            message = f"the body of the request is invalid: {_problem(error)}"
             raise _Refused(UNPROCESSABLE, message, 'Send {} or an object, for example {"label": "start"}.') from None
         except InvalidArgument as error:
             raise _Refused(NOT_FOUND, error.message, error.hint) from None
@@ -235,7 +235,7 @@ class WorkshopServer:
         raise InvalidArgument(f"unknown command {verb[:20]!r}", hint="Use add, reset, save or restore.")
 
     async def _faults(self, request: Request) -> Response:
-        """Injects a fault into all running emulators, or removes the injected fault."""
+        """Injects a fault into all running emulators, or deletes all faults of these emulators."""
         self._require_instructor(request)
         try:
             order = parse(await _body(request) or b"null")
@@ -258,7 +258,7 @@ class WorkshopServer:
         if not _is(_bearer(request), self.instructor_token):
             raise _Refused(
                 UNAUTHORIZED,
-                "the token of the instructor is missing or invalid",
+                f"the token of the instructor is {'invalid' if _bearer(request) else 'missing'}",
                 "Send Authorization: Bearer <server.instructor_token>.",
             )
 
@@ -267,7 +267,7 @@ class WorkshopServer:
         if not (_is(given, self.board_token) | _is(_bearer(request), self.instructor_token)):
             raise _Refused(
                 UNAUTHORIZED,
-                "the token of the board is missing or invalid",
+                f"the token of the board is {'invalid' if given else 'missing'}",
                 "Open the address in the file board.url of the workshop.",
             )
 
@@ -306,8 +306,8 @@ class WorkshopServer:
             async with self._turn(learner):
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
         except (ValidationError, InvalidArgument) as error:
-            message = f"the result of the exercise is invalid: {_problem(error)}"
-            raise _Refused(UNPROCESSABLE, message, "Send the fields 'exercise' and 'right'.") from None
+            fix = getattr(error, "hint", "Send the fields 'exercise' and 'right'.")
+            raise _Refused(UNPROCESSABLE, f"the result of the exercise is invalid: {_problem(error)}", fix) from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
@@ -334,8 +334,9 @@ class WorkshopServer:
                 # Starts run in separate threads, so that the board and the results do not wait for them.
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
         except ValidationError as error:
-            message = f"the lesson cannot start with this request: {_problem(error)}"
-            raise _Refused(UNPROCESSABLE, message, "Send the fields 'settings' and 'notebook'.") from None
+            message = f"the lesson cannot start, because the body of the request is invalid: {_problem(error)}"
+            fix = "Send a JSON object. Its fields 'settings', 'notebook' and 'resume' are optional."
+            raise _Refused(UNPROCESSABLE, message, fix) from None
         except InvalidArgument as error:
             raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
         except SvcnbError as error:

@@ -58,7 +58,7 @@ class Workshop(Checked):
             emulators.
 
     Raises:
-        InvalidArgument: A name is too long or contains a control character, or the folder does not contain a workshop.
+        InvalidArgument: A name is too long or contains a control character, or the folder's roster cannot be read.
     """
 
     def __init__(
@@ -108,6 +108,9 @@ class Workshop(Checked):
 
         Returns:
             The learner. ``learner.name`` is the identifier, which the names of the learner's files contain.
+
+        Raises:
+            InvalidArgument: The name or the address is too long or contains a control character.
         """
         with self.roster.lock:
             learner = self.roster.add(name, email)
@@ -197,6 +200,11 @@ class Workshop(Checked):
     def record(self, name: str, exercise: str, *, right: bool) -> None:
         """Records the result of checking an answer. A solved exercise stays solved.
 
+        Args:
+            name: Identifier, display name or e-mail address of the learner.
+            exercise: Name of the exercise, ``<lesson>.<exercise>``.
+            right: Whether the answer is correct.
+
         Raises:
             InvalidArgument: The exercise does not exist.
         """
@@ -248,12 +256,10 @@ class Workshop(Checked):
         """
         files = {int(path.name[:2]): path.name for path in solution_notebooks()}
         if unknown := [number for number in lessons if number not in files]:
-            raise InvalidArgument(
-                f"unknown lesson {unknown[0]}", hint=f"Choose a number from {min(files)} to {max(files)}."
-            )
+            hint = f"Choose a number from {min(files)} to {max(files)}."
+            raise InvalidArgument(f"unknown lesson {unknown[0]}", hint=hint)
         with self.roster.lock:
-            wanted = {files[number] for number in lessons or files}
-            self.roster.unlocked[:] = sorted({*self.roster.unlocked, *wanted})
+            self.roster.unlocked[:] = sorted({*self.roster.unlocked, *(files[number] for number in lessons or files)})
             self.roster.keep()
             return list(self.roster.unlocked)
 
@@ -264,12 +270,11 @@ class Workshop(Checked):
             notebook: File name, for example ``"01-quickstart.ipynb"``.
 
         Raises:
-            InvalidArgument: The solution is locked.
+            InvalidArgument: The solution is not unlocked, or does not exist.
         """
         if notebook not in self.roster.unlocked:
-            raise InvalidArgument(
-                f"the solution {notebook[:80]!r} is locked", hint="Ask your instructor to unlock the solution."
-            )
+            hint = "Ask your instructor to unlock the solution."
+            raise InvalidArgument(f"the solution {notebook[:80]!r} is not unlocked", hint=hint)
         return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
 
     # --- for one learner, without effect on others --------------------------------------------------------------
@@ -321,10 +326,9 @@ class Workshop(Checked):
         """
         learner = self.learner(name)
         if label not in learner.saved:
-            known = ", ".join(sorted(learner.saved)) or "none"
-            raise InvalidArgument(
-                f"{name} has no saved state {label[:80]!r}", hint=f"Use one of the saved states: {known}."
-            )
+            known = ", ".join(map(repr, sorted(learner.saved)))
+            hint = f"Use one of the saved states: {known}." if known else "First save a state with `Workshop.save`."
+            raise InvalidArgument(f"the learner {learner.name} has no saved state {label[:80]!r}", hint=hint)
         self._hosted().replace(learner.name, self._saved(learner, label))
 
     # --- injected failures --------------------------------------------------------------------------------------
@@ -361,7 +365,7 @@ class Workshop(Checked):
         return self.server
 
     def close(self) -> None:
-        """Stops the server and all emulators. The states stay in the folder. Repeated calls have no effect."""
+        """Stops the server and all emulators, and deletes a temporary folder. Repeated calls have no effect."""
         if self.server is not None:
             self.server.close()
             self.server = None
@@ -392,5 +396,5 @@ class Workshop(Checked):
 def _check_lesson(lesson: str) -> None:
     if LESSON.fullmatch(lesson) is None:
         raise InvalidArgument(
-            f"invalid lesson {lesson[:80]!r}", hint="Use at most 64 lowercase letters, digits and hyphens."
+            f"invalid lesson {lesson[:80]!r}", hint="Use 1 to 64 lowercase letters, digits and hyphens (not first)."
         )

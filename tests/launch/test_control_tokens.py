@@ -193,7 +193,7 @@ def test_other_programs_of_the_user_find_the_token_of_an_emulator(start_emulator
 def test_a_configured_token_is_not_stored(start_emulator: Any, folder: Path) -> None:
     emulator: Emulator = start_emulator(control_token="chosen", action_spares=1)
     assert not folder.exists() or not list(folder.iterdir())
-    with pytest.raises(ControlRefused, match="control token is missing or invalid"):
+    with pytest.raises(ControlRefused, match="control token is missing"):
         Emulator.connect(emulator.base_url)
     assert Emulator.connect(emulator.base_url, control_token="chosen").chain_id == emulator.chain_id
     emulator.clock.advance(1)

@@ -221,7 +221,7 @@ def test_an_address_without_an_emulator_is_reported() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(EmulatorUnreachable, match="cannot connect to an emulator"):
+    with pytest.raises(EmulatorUnreachable, match="the request to the emulator at"):
         svcnb.Emulator.connect(f"http://127.0.0.1:{port}")
 
 

@@ -115,7 +115,7 @@ def test_without_an_account_a_payment_waits_and_what_needs_credit_is_skipped(liv
     shown = dict(cells)
     assert "waiting" in shown["me = svc.with_key(account.api_key)\nme.billing.top_up(500)"]
     reasons = skipped(cells)
-    assert reasons[0].startswith("this call needs $0.01, but the account has $0.00")
+    assert reasons[0].startswith("this call needs $0.01, but the available credit of the account is $0.00")
     assert "this cell requires wallet, which a skipped cell defines." in reasons
 
 

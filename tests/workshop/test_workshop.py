@@ -168,7 +168,7 @@ def test_solutions_are_available_after_the_instructor_unlocks_them(
     monkeypatch.chdir(lessons)
     svcnb.exercises.check("cids.changes", set())
     assert list(lessons.glob("solutions/*")) == []
-    with pytest.raises(svcnb.InvalidArgument, match="is locked"):
+    with pytest.raises(svcnb.InvalidArgument, match="is not unlocked"):
         room.solution("02-actions-and-cids.ipynb")
     with pytest.raises(svcnb.InvalidArgument, match="unknown lesson 99"):
         room.unlock(99)

@@ -33,11 +33,12 @@ class BillingGuards:
         faults: Injected faults.
         chain: Chain, which verifies the signatures of contract wallets.
         clock: Clock for the age check of signatures.
-        settings: Settings that enable billing, with the names of the service.
+        settings: Settings, which state whether billing is enabled and contain the names of the service.
 
     Attributes:
-        funded: Requires 1 cent of credit that no other call has reserved, and reserves it until the call ends.
-        payer: Requires any key of the account, or a signature of its admin wallet in X-Wallet-Auth
+        funded: Requires 1 cent of credit that no other call has reserved, and reserves this cent until the call ends.
+            Does nothing if billing is disabled.
+        payer: Requires any key of the account, or a signature of the account's admin wallet in X-Wallet-Auth
             (docs/service/signatures.md#x-wallet-auth).
         works: Requires enabled billing without an injected fault.
     """
@@ -91,7 +92,7 @@ class BillingGuards:
             owns = "does not own" if caller is None else "no longer owns"
             raise StructuredError(
                 401,
-                f"the signature in {HEADER} is valid, but the wallet {wallet}, which signed, {owns} an account",
+                f"the signature in {HEADER} is valid, but the wallet of the signature, {wallet}, {owns} an account",
                 fix="Sign with the admin wallet of a ChainSecured account, or send an API key instead.",
                 docs="authentication",
             )

@@ -100,7 +100,7 @@ class Intent(NamedTuple):
         """Returns the payment after an attempt to pay it.
 
         Args:
-            outcome: The resulting status. ``processing`` lasts until the next attempt.
+            outcome: The resulting status. ``processing`` lasts until another outcome is set.
             method: The payment method, or None if the chosen method does not change.
             now: Current time, in Unix seconds.
             delay_s: Seconds of processing before the outcome.
@@ -124,7 +124,11 @@ class Intent(NamedTuple):
         )
 
     def at(self, now: float) -> Intent:
-        """Returns the payment with its status at a point in time."""
+        """Returns the payment with its status at a point in time.
+
+        Args:
+            now: The point in time, in Unix seconds of the emulator's clock.
+        """
         if self.status != "processing" or self.becomes is None or self.due_at is None or now < self.due_at:
             return self
         return self._replace(status=self.becomes, becomes=None, due_at=None, updated_at=self.due_at)
@@ -145,7 +149,7 @@ def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str
 
 
 def add(connection: Connection, intent: Intent) -> None:
-    """Inserts a new payment into the database."""
+    """Inserts a new payment into the database. The customer of its wallet must already exist."""
     connection.insert("processor_intents", **intent._asdict())
 
 
@@ -153,6 +157,11 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
     """Returns a payment with its current status, or None if the id is unknown.
 
     The function stores a status change that is due, so that the change is permanent even if a user sets the clock back.
+
+    Args:
+        connection: Connection inside a transaction.
+        intent_id: Id of the payment.
+        now: Current time, in Unix seconds.
     """
     if not _ID.fullmatch(intent_id):
         return None

@@ -31,7 +31,7 @@ class Hold:
     hold.
 
     Attributes:
-        account: Address of the billing wallet, in lowercase.
+        account: Address of the account's billing wallet, in lowercase.
         cents: The reserved amount, in cents.
         state: ``new`` until the check of the credit, then ``active``, finally ``ended``.
     """
@@ -69,7 +69,7 @@ class Hold:
             cents: The total amount to hold, in cents.
 
         Raises:
-            StructuredError: 402 if the account's credit does not cover the amount. The hold stays unchanged.
+            StructuredError: 402 if the account's available credit does not cover the amount. The hold stays unchanged.
         """
         if cents > self.cents:
             await self._batcher.grow(self, cents)
@@ -332,8 +332,12 @@ class Ledger:
     async def hold(self, billing_wallet: str, cents: int = 1) -> Hold:
         """Reserves credit for a call and returns the hold.
 
-        If several servers share a database, each server subtracts the holds of the other servers. The
-        holds of a server end when the server stops.
+        If several servers share a database, each server subtracts the holds of the other servers. The holds of a server
+        end when the server stops.
+
+        Args:
+            billing_wallet: Billing wallet of the account that pays.
+            cents: Amount to reserve, in cents.
 
         Raises:
             StructuredError: 402 if the available credit (neither spent nor held) does not cover ``cents``.
@@ -357,7 +361,7 @@ class Ledger:
             cents: The amount in cents, at least 1.
             reason: Reason for the credit, shown to users.
             reference: Id of the cause. Another credit with the same reference and kind has no effect.
-            kind: The source of the credit.
+            kind: The source of the credit: ``payment``, ``grant`` (control plane) or ``starter``.
 
         Returns:
             The account's new credit, in cents.
@@ -367,7 +371,12 @@ class Ledger:
         return (await self._store.run(lambda connection: books.post(connection, entry)))[1]
 
     async def starter_credit(self, billing_wallet: str, cents: int) -> int:
-        """Adds the starter credit of a new account, once. Returns the new credit in cents."""
+        """Adds the starter credit of a new account, once. Returns the new credit of the account in cents.
+
+        Args:
+            billing_wallet: Billing wallet of the account.
+            cents: Starter credit in cents. 0 adds nothing.
+        """
         account = billing_wallet.lower()
         if not cents:
             return await self.credit_cents(account)
@@ -379,7 +388,7 @@ class Ledger:
         return await self._store.run(lambda connection: books.entries_of(connection, account))
 
     async def verify(self) -> list[str]:
-        """Compares balances with entries, and returns a description of each discrepancy."""
+        """Compares balances with entries, and returns a description of each discrepancy, or an empty list."""
         return await self._store.run(books.discrepancies)
 
 

@@ -8,7 +8,7 @@ from typing import Final, TypeVar, get_args
 
 from svcnb.emulator.billing import intents, store as books
 from svcnb.emulator.billing.cards import judge
-from svcnb.emulator.billing.intents import FINAL, PAYABLE, Intent, Method, Outcome
+from svcnb.emulator.billing.intents import FINAL, PAYABLE, Intent, Method, Outcome, Status
 from svcnb.emulator.billing.rules import check_payment_amount, dollars
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.keys.custody import Custody
@@ -76,15 +76,24 @@ class Processor:
     # --- requests of the service --------------------------------------------------------------------------------
 
     async def ensure_customer(self, wallet: str, email: str | None = None) -> None:
-        """Creates the customer for a billing wallet, or replaces the e-mail address of an existing customer."""
+        """Creates the customer for a billing wallet, or replaces the e-mail address of an existing customer.
+
+        Args:
+            wallet: Billing wallet of the customer.
+            email: E-mail address. The method shortens a long address. None keeps the address of an existing customer.
+        """
         work = self._customer_work(wallet.lower(), email)
         await self._store.run(work)
 
     async def create_intent(self, wallet: str, amount_cents: int) -> Intent:
-        """Creates a payment and returns it.
+        """Creates a payment with the status ``requires_payment_method``, and returns the payment.
+
+        Args:
+            wallet: Billing wallet of the customer who pays.
+            amount_cents: Amount of the payment, in cents.
 
         Raises:
-            EndpointFailure: 400 if the amount is below the minimum or too large.
+            EndpointFailure: 400 if the amount is below the minimum or above the maximum.
         """
         check_payment_amount(amount_cents)
         now = self._clock.now()
@@ -132,10 +141,7 @@ class Processor:
         def work(connection: Connection) -> int:
             intent = intents.load(connection, intent_id, now)
             if intent is None:
-                raise EndpointFailure(
-                    404,
-                    f"there is no payment {intent_id[:80]!r}: send the payment_intent_id from create_payment_intent",
-                )
+                raise EndpointFailure(404, _no_payment(intent_id))
             if problem := _not_creditable(intent, account):
                 raise EndpointFailure(400, problem)
             reason = f"payment by {intent.method or 'card'}"
@@ -200,9 +206,13 @@ class Processor:
             intent_id: Id of the payment.
             client_secret: Secret of the payment.
             method: ``card`` or ``crypto``.
-            outcome: The final status of the payment.
-            delay_s: Seconds of processing before the outcome.
-            problem: Code and text of a failure, or None for the default.
+            outcome: ``succeeded``, ``failed``, or ``processing`` (until a call of `set_outcome`).
+            delay_s: Seconds of processing before the outcome, by the emulator's clock.
+            problem: Code and reason of a failure. None means the default reason of the payment method.
+
+        Raises:
+            ProcessorRefusal: 404 as in `find`. 400 if the payment can no longer be paid, or if the method, the outcome
+                or the delay is invalid.
         """
         how: Method = _one_of("method", method, _METHODS)
         end: Outcome = _one_of("outcome", outcome, _OUTCOMES)
@@ -211,7 +221,7 @@ class Processor:
 
         def change(intent: Intent) -> Intent:
             if intent.status not in PAYABLE:
-                raise _wrong_status(intent, "the payment cannot be confirmed")
+                raise _wrong_status(intent, "the payment cannot be confirmed", PAYABLE)
             return intent.attempt(end, method=how, now=now, delay_s=_delay(delay_s), problem=why)
 
         return await self._change(intent_id, change, client_secret)
@@ -220,13 +230,13 @@ class Processor:
         """Cancels a payment and returns it.
 
         Raises:
-            ProcessorRefusal: 404 as in `find`. 400 if the payment is processing or has ended.
+            ProcessorRefusal: 404 as in `find`. 400 if the payment is processing, has succeeded or is canceled.
         """
         now = self._clock.now()
 
         def change(intent: Intent) -> Intent:
             if intent.status not in PAYABLE:
-                raise _wrong_status(intent, "the payment cannot be canceled")
+                raise _wrong_status(intent, "the payment cannot be canceled", PAYABLE)
             return intent.canceled(now)
 
         return await self._change(intent_id, change, client_secret)
@@ -240,8 +250,8 @@ class Processor:
             delay_ms: Milliseconds of processing before the outcome, by the emulator's clock.
 
         Raises:
-            ProcessorRefusal: 404 if the payment does not exist. 400 if the payment already has another final status or
-                the outcome is unknown.
+            ProcessorRefusal: 404 if the payment does not exist. 400 if the payment already has another final status, or
+                if the outcome or the delay is invalid.
         """
         end: Outcome = _one_of("outcome", outcome, _OUTCOMES)
         now = self._clock.now()
@@ -250,7 +260,7 @@ class Processor:
             if intent.status == end and intent.status in FINAL:
                 return intent
             if intent.status in FINAL:
-                raise _wrong_status(intent, "the outcome of the payment cannot be changed")
+                raise _wrong_status(intent, "the outcome of the payment cannot be changed", PAYABLE | {"processing"})
             method = intent.method or "card"
             why = _REVERTED if method == "crypto" else _REFUSED
             return intent.attempt(end, method=method, now=now, delay_s=_delay(delay_ms / 1000), problem=why)
@@ -266,14 +276,16 @@ class Processor:
 
         def work(connection: Connection) -> Intent:
             intent = intents.load(connection, intent_id, now)
+            if client_secret is None and intent is None:
+                raise ProcessorRefusal(404, "resource_missing", _no_payment(intent_id))
             if intent is None or (client_secret is not None and not _same(client_secret, intent.client_secret)):
                 # Raise the same error in both cases, so that a caller without the secret cannot find out whether a
                 # payment exists.
                 raise ProcessorRefusal(
                     404,
                     "resource_missing",
-                    f"the client secret does not match the payment {intent_id[:80]!r}: send the payment_intent_id and "
-                    "the client_secret from one response of create_payment_intent",
+                    f"no payment {intent_id[:80]!r} has this client secret: send the payment_intent_id and the "
+                    "client_secret from one response of create_payment_intent",
                 )
             changed = change(intent)
             if changed is not intent:
@@ -293,6 +305,10 @@ class Processor:
         return _base62(self._randomness.bytes(32, "processor"), length)
 
 
+def _no_payment(intent_id: str) -> str:
+    return f"there is no payment {intent_id[:80]!r}: send the payment_intent_id from create_payment_intent"
+
+
 def _not_creditable(intent: Intent, account: str) -> str | None:
     if intent.wallet != account:
         return "this payment belongs to another account: send a key of the account that created the payment"
@@ -309,16 +325,16 @@ def _not_creditable(intent: Intent, account: str) -> str | None:
     }[intent.status]
 
 
-def _wrong_status(intent: Intent, effect: str) -> ProcessorRefusal:
-    text = f"the status of this payment is {intent.status}, so {effect}"
-    return ProcessorRefusal(400, "payment_intent_unexpected_state", text)
+def _wrong_status(intent: Intent, effect: str, allowed: frozenset[Status]) -> ProcessorRefusal:
+    text = f"the status of this payment is {intent.status}, so {effect}: the status must be "
+    return ProcessorRefusal(400, "payment_intent_unexpected_state", text + " or ".join(sorted(allowed)))
 
 
 def _one_of(what: str, value: str, allowed: tuple[Word, ...]) -> Word:
     for known in allowed:
         if known == value:
             return known
-    raise ProcessorRefusal(400, "parameter_invalid", f"invalid {what} {value!r}: use {' or '.join(allowed)}")
+    raise ProcessorRefusal(400, "parameter_invalid", f"invalid {what} {value[:60]!r}: use {' or '.join(allowed)}")
 
 
 def _same(given: str, known: str) -> bool:

@@ -132,10 +132,11 @@ class ProcessorPages:
         scheme, _, token = call.request.headers.get("authorization", "").partition(" ")
         key = token.strip() if scheme.lower() == "bearer" else fields.get("key", "")
         if key != processor.publishable_key:  # the key is public, so a comparison in constant time is not necessary
+            problem = "is not the key of this service" if key else "is missing"
             raise ProcessorRefusal(
                 401,
                 "api_key_invalid",
-                "the publishable key is missing or invalid: send Authorization: Bearer with the service's pk_… key",
+                f"the publishable key {problem}: send Authorization: Bearer with the publishable_key of the service",
             )
         return processor
 
@@ -181,9 +182,10 @@ class ProcessorPages:
         name = call.path["file"]
         data = asset(name)
         if data is None:
-            raise StructuredError(
-                404, f"the file {name} was not found", fix="To build the front end, run: python hatch_build.py"
-            )
+            fix = "To build the front end, run: python hatch_build.py"
+            if name not in ASSETS:
+                fix = f"Use one of the files {', '.join(ASSETS)}."
+            raise StructuredError(404, f"the processor has no file {name[:80]!r}", fix=fix)
         return Response(data, media_type=ASSETS[name], headers={"Cache-Control": "no-cache"})
 
 

@@ -27,7 +27,7 @@ def check_return_url(url: str, *, own_host: str) -> str:
         The address, unchanged.
 
     Raises:
-        ReturnUrlRefused: The address is on another host. An open redirect makes other sites look trusted.
+        ReturnUrlRefused: The address is invalid or on another host. An open redirect makes other sites look trusted.
     """
     parts = _split(url)
     if parts is not None and not _MISREAD.search(url):
@@ -42,7 +42,12 @@ def check_return_url(url: str, *, own_host: str) -> str:
 
 
 def with_query(url: str, **members: str) -> str:
-    """Returns an address with parameters added to its query."""
+    """Returns an address with additional parameters at the end of its query.
+
+    Args:
+        url: The address, with or without a query.
+        **members: Values of the parameters, by name.
+    """
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode(members)) if part)
     return parts._replace(query=query).geturl()

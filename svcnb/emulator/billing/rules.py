@@ -31,14 +31,11 @@ def payment_required(needed_cents: int, credit_cents: int) -> StructuredError:
 
     Args:
         needed_cents: The credit that the call needs, in cents.
-        credit_cents: The credit of the account, in cents.
+        credit_cents: The available credit of the account (neither spent nor held for other calls), in cents.
     """
     return StructuredError(
         402,
-        (
-            f"this call needs {dollars(needed_cents)}, but the account has "
-            f"{display(credit_cents) if credit_cents else f'{dollars(0)} (no credits)'}"
-        ),
+        f"this call needs {dollars(needed_cents)}, but the available credit of the account is {dollars(credit_cents)}",
         fix=(
             f"Add credits by card or crypto, at least {dollars(MIN_PAYMENT_CENTS)}: POST billing/create_payment_intent "
             "creates a payment. Pay it, then call POST billing/confirm_payment. GET billing/balance shows the credit."
@@ -49,6 +46,9 @@ def payment_required(needed_cents: int, credit_cents: int) -> StructuredError:
 
 def check_payment_amount(amount_cents: int) -> None:
     """Rejects an amount outside the limits for one payment.
+
+    Args:
+        amount_cents: Amount of the payment, in cents.
 
     Raises:
         EndpointFailure: 400 if the amount is below the minimum (docs/service/billing.md#prices) or above the maximum.

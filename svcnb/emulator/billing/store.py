@@ -73,7 +73,7 @@ class Entry(NamedTuple):
 
 
 def credit_of(connection: Connection, account: str) -> int:
-    """Returns the credit in cents. A negative amount is a debt. An unknown account has 0."""
+    """Returns the credit of an account in cents. A negative amount is a debt. An unknown account has 0."""
     return connection.value("SELECT cents FROM ledger_balances WHERE account = :account", account=account) or 0
 
 

@@ -43,7 +43,7 @@ def _refuse_other_origins(request: Request) -> None:
     if not is_own_origin(request):
         raise StructuredError(
             403,
-            "the request comes from a page of another origin, which cannot use the control plane",
+            f"pages of the origin {request.headers['origin'][:100]} cannot use the control plane",
             fix="Call the control plane from a program, or from a page that the emulator serves.",
         )
 
@@ -53,7 +53,7 @@ def _require_token(request: Request, token: str) -> None:
     if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
         raise StructuredError(
             401,
-            "the control token is missing or invalid",
+            "the control token is invalid" if given else "the control token is missing",
             fix=(
                 "Send Authorization: Bearer <control_token>. Without the setting control_token, the emulator creates "
                 "the token, and prints the token at the start."

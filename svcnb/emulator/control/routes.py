@@ -156,7 +156,10 @@ class ControlPlane:
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
-        """Restores the initial state: no accounts or faults, a new chain, and the configured clock. Keeps snapshots."""
+        """Restores the initial state: no accounts, no faults, and a new chain. Keeps the snapshots.
+
+        The clock and the policy for outbound requests get their configured values again.
+        """
         self._faults.clear()
         self._tolerated.clear()
         await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
@@ -293,7 +296,9 @@ class ControlPlane:
         """Sets the policy for outbound requests of actions."""
         try:
             await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
-        except (ValueError, RecordingError) as error:
+        except RecordingError as error:
+            raise StructuredError(400, str(error), fix="Correct this file, or send the path of another file.") from None
+        except ValueError as error:
             fix = "Send the policy 'allow' or 'deny', or the policy 'record' or 'replay' together with 'file'."
             raise StructuredError(400, str(error), fix=fix) from None
         return self._network()
@@ -304,9 +309,10 @@ class ControlPlane:
         if name is None or folder is None:
             return None if name is None else Path(name)
         if not name.isprintable() or name in {"", ".", ".."} or Path(name).name != name or "\\" in name:
-            raise ValueError(
-                f"invalid file {name[:80]!r}: send a file name without a folder, because the emulator stores all "
-                "recordings in one folder"
+            raise StructuredError(
+                400,
+                f"invalid file {name[:80]!r}: this emulator stores all recordings in one folder",
+                fix="Send a file name of printable characters, without a folder.",
             )
         return folder / name
 

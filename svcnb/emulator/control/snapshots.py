@@ -146,7 +146,7 @@ class Snapshots:
         return await self._store.run_long(lambda connection: _remove(connection, name))
 
     async def reset(self) -> None:
-        """Restores the initial state: no accounts, a new chain, and the configured clock. Keeps the snapshots."""
+        """Deletes all stored data except the snapshots, starts a new chain, and sets the clock to its initial value."""
         async with self._quiesce.exclusive():
             await self._runs.flush()
             clock, randomness = self._start

@@ -19,7 +19,7 @@ JSON_TYPE = "application/json"
 
 
 def encode(value: object) -> bytes:
-    """Encodes a value as compact UTF-8 JSON.
+    """Encodes a value as compact UTF-8 JSON. NaN and infinite numbers become null.
 
     Args:
         value: A wire model or a JSON value.

@@ -107,10 +107,13 @@ def require_plain(request: Request) -> None:
 
 
 async def parse(data: bytes) -> Any:
-    """Returns the parsed JSON value. Parses large input outside of the event loop.
+    """Returns the parsed JSON value of a body. Parses large input outside of the event loop.
+
+    Args:
+        data: The request body.
 
     Raises:
-        StructuredError: 400 if the bytes are not UTF-8 JSON, or exceed a limit.
+        StructuredError: 400 if the body is empty, is not UTF-8 JSON, or exceeds a limit for JSON.
     """
     if not data.strip():
         raise StructuredError(
@@ -131,7 +134,10 @@ async def parse(data: bytes) -> Any:
 
 
 async def read_json(data: bytes) -> Any:
-    """Parses JSON like `parse`, for callers that raise their own errors.
+    """Returns the parsed JSON value, for callers that convert the exceptions to their own errors.
+
+    Args:
+        data: JSON text in UTF-8.
 
     Raises:
         JsonLimitExceeded: The JSON has too many values, too many levels, or a number that does not fit in a double
@@ -142,7 +148,7 @@ async def read_json(data: bytes) -> Any:
 
 
 def read_json_now(data: bytes) -> Any:
-    """Parses JSON like `read_json`, in the calling thread."""
+    """Parses JSON in the calling thread. The result and the exceptions are the same as those of `read_json`."""
     if more_values_than(data, MAX_JSON_VALUES):
         raise JsonLimitExceeded(
             f"the body contains more than {MAX_JSON_VALUES:,} values, the maximum",
@@ -157,8 +163,8 @@ def read_json_now(data: bytes) -> Any:
     # Python parses 1e999 as infinity, which JSON cannot represent.
     if _may_overflow(data) and not _is_finite(value):
         raise JsonLimitExceeded(
-            "a number is larger than 1.8e308, the largest number that JavaScript can represent",
-            "Send a smaller number, or send the number as a string.",
+            "a number is outside of the range from -1.797e308 to 1.797e308, the range of JavaScript numbers",
+            "Send a number within the range, or send the number as a string.",
         )
     return value
 
@@ -287,7 +293,11 @@ class BodyBudget:
         return self._all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handles one request."""
+        """Runs the application for one request, and counts the bytes of the body until the request ends.
+
+        Raises:
+            StructuredError: 503, from the application's read of the body, if the memory for bodies is full.
+        """
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -310,11 +320,13 @@ class BodyBudget:
     def _take(self, caller: int, size: int) -> None:
         if self._all + size > self._total:
             raise _used_up(
-                f"this body is too large: the bodies of all concurrent requests can total at most {self._total} bytes"
+                "the memory for request bodies is full: the bodies of all concurrent requests can total at most "
+                f"{self._total} bytes"
             )
         if self._held[caller] + size > self._per_caller:
             raise _used_up(
-                "this body is too large: the bodies of your concurrent requests can total at most "
+                "your share of the memory for request bodies is full: the bodies of your concurrent requests can total "
+                "at most "
                 f"{self._per_caller} bytes"
             )
         self._held[caller] += size

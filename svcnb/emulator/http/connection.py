@@ -150,7 +150,7 @@ class Connection(HttpToolsProtocol):
             self._refuse(
                 StructuredError(
                     431,
-                    f"the head of the request is longer than {MAX_HEAD_BYTES} bytes",
+                    f"the head of the request (request line and headers) is longer than {MAX_HEAD_BYTES} bytes",
                     fix="Send fewer or shorter headers.",
                 )
             )
@@ -168,13 +168,21 @@ class Connection(HttpToolsProtocol):
             self._wait(self.head_s)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Adds a header or trailer, and limits their number."""
+        """Adds a header or trailer of the request.
+
+        Raises:
+            ValueError: The request has more than `MAX_HEADERS` headers. The server then responds with 400.
+        """
         if len(self.headers) >= MAX_HEADERS:
             raise ValueError(f"the request has more than {MAX_HEADERS} headers")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Starts the deadline of the body, and limits the number of requests without a response."""
+        """Starts the deadline of the body.
+
+        Raises:
+            ValueError: The connection has too many requests without a response. The server then responds with 400.
+        """
         self._in_head = False
         self._message_bytes = self._body_bytes = 0
         if len(self.pipeline) >= MAX_PIPELINED_REQUESTS:
@@ -183,7 +191,7 @@ class Connection(HttpToolsProtocol):
         self._wait(self.body_s)
 
     def on_body(self, body: bytes) -> None:
-        """Counts the bytes of the body."""
+        """Counts the bytes of the body, for the limit on the framing of the body."""
         self._body_bytes += len(body)
         super().on_body(body)
 
@@ -212,9 +220,10 @@ class Connection(HttpToolsProtocol):
         self._refuse(
             StructuredError(
                 400,
-                "the request is not valid HTTP/1.1: its request line, a header or its body framing cannot be parsed",
-                fix="Check the method, the length of the URL (at most 64 KiB), the headers "
-                f"(at most {MAX_HEADERS}) and Content-Length.",
+                "the server cannot accept the request: the request line, a header or the body framing is not valid "
+                "HTTP/1.1, or exceeds a limit",
+                fix="Check the method, the URL (at most 64 KiB), Content-Length and the headers (at most "
+                f"{MAX_HEADERS}). Send at most {MAX_PIPELINED_REQUESTS} requests without a response on one connection.",
             )
         )
 

@@ -83,7 +83,8 @@ class Origins:
     def has_valid_name(self, headers: Headers) -> bool:
         """Returns whether the Host header contains a valid name of the emulator.
 
-        IP addresses are valid, because DNS rebinding needs a name.
+        IP addresses are valid, because DNS rebinding needs a name. All names are valid if other machines can reach the
+        emulator, in JupyterHub, and if all origins are allowed.
         """
         name = _name(f"//{headers.get('host', '')}")
         return not self._checks_names or name == "localhost" or _is_address(name) or name in self._names
@@ -134,7 +135,11 @@ class Middleware:
         self.max_connections = settings.max_connections
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handles one request."""
+        """Responds to one HTTP request, or closes a WebSocket connection, because the service has no WebSockets.
+
+        Raises:
+            Exception: The request failed after the start of the response.
+        """
         if scope["type"] != "http":
             if scope["type"] == "websocket":
                 await send({"type": "websocket.close", "code": 1000})

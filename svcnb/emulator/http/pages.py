@@ -131,7 +131,7 @@ async def _docs(call: Call, _given: None) -> Response:
 def _no_page(call: Call) -> StructuredError:
     return StructuredError(
         404,
-        f"the page {call.request.url.path} does not exist",
+        f"the page {call.request.url.path[:200]} does not exist",
         fix="See /core/v1/openapi.json for a description of the API.",
     )
 

@@ -30,6 +30,7 @@ from svcnb.emulator.http.body import ToleratedRequests, is_json, parse, read_byt
 from svcnb.emulator.platform.offload import LARGE_BYTES, current_account, offload
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
+_SHOWN: Final = 200
 _LOG = logging.getLogger(__name__)
 
 
@@ -107,7 +108,7 @@ class Call:
 
     @property
     def caller(self) -> Caller:
-        """The caller, whose key a guard has resolved."""
+        """The caller, whose key a guard has resolved. Without such a guard, the property raises a `RuntimeError`."""
         if self._caller is None:
             raise RuntimeError(f"{self.endpoint.path} needs the caller, but none of its guards resolves the caller")
         return self._caller
@@ -203,17 +204,17 @@ class Endpoint:
 
     @cached_property
     def body_adapter(self) -> TypeAdapter[Any]:
-        """Validator of the body."""
+        """Validator of the JSON body, for the type in ``request``."""
         return TypeAdapter(self.request)
 
     @cached_property
     def query_adapter(self) -> TypeAdapter[Any]:
-        """Validator of the query string."""
+        """Validator of the query string, for the model in ``query``."""
         return TypeAdapter(self.query)
 
     @property
     def all_guards(self) -> tuple[Guard, ...]:
-        """All checks of the guards and of the handler itself."""
+        """The guards that run before the handler, then the guards whose checks the handler itself performs."""
         return self.guards + self.answers_for
 
 
@@ -328,7 +329,7 @@ class Router:
         return self._patterns.setdefault(re.compile(_PARAMETER.sub(r"(?P<\1>[^/]+)", path) + r"\Z"), {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handles one request."""
+        """Sends the response of the request's endpoint. Raises error 404 or 405 if no endpoint matches the request."""
         methods = self._match(scope)
         endpoint = _choose(methods, scope)
         if endpoint is None and self._others is not None:
@@ -382,8 +383,8 @@ def _for_head(methods: dict[str, Endpoint], scope: Scope) -> Endpoint | None:
 def _no_such_endpoint(scope: Scope) -> StructuredError:
     return StructuredError(
         404,
-        f"there is no endpoint {scope['method']} {scope['path']}",
-        fix="Check the path: the API is under /core/v1. /core/v1/openapi.json lists all endpoints.",
+        f"there is no endpoint {scope['method'][:_SHOWN]} {scope['path'][:_SHOWN]}",
+        fix="Check the path: the API is under /core/v1. /core/v1/openapi.json lists the endpoints of the API.",
     )
 
 
@@ -391,7 +392,7 @@ def _wrong_method(scope: Scope, methods: dict[str, Endpoint]) -> StructuredError
     allowed = ", ".join(sorted(methods))
     return StructuredError(
         405,
-        f"{scope['path']} does not support {scope['method']}",
+        f"{scope['path'][:_SHOWN]} does not support {scope['method'][:_SHOWN]}",
         fix=f"Use the method {allowed.replace(', ', ' or ')}.",
         headers={"Allow": allowed},
     )

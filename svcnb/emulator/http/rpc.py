@@ -35,9 +35,9 @@ class RpcGateway:
         return [Endpoint("POST", RPC, self.gateway, described=False)]
 
     async def gateway(self, call: Call, _given: None) -> Response:
-        """Forwards a JSON-RPC request or batch to the chain.
+        """Forwards a JSON-RPC request or batch to the chain, and returns the chain's response.
 
-        The chain first writes accepted transactions to the journal.
+        Before the response, the chain writes accepted transactions to its journal.
         """
         data = await read_bytes(call.request, self._max_body_bytes)
         try:

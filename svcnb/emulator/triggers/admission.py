@@ -28,7 +28,7 @@ _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
 
 
 def run_id(trigger_id: str, cause: str) -> str:
-    """Returns the id of the run for a cause. The same cause always has the same id, so a cause cannot start two runs.
+    """Returns the id of the run for a cause. The run of a cause always has the same id, so a cause starts only one run.
 
     Args:
         trigger_id: Id of the trigger.
@@ -53,10 +53,14 @@ def _queue_limit(trigger: TriggerRecord) -> int:
 
 
 def require_room(connection: Connection, trigger: TriggerRecord) -> None:
-    """Rejects a run if the trigger has reached ``max_queued_runs``.
+    """Rejects a run if the trigger already has ``max_queued_runs`` unfinished runs (None means 100).
+
+    Args:
+        connection: Connection inside a transaction.
+        trigger: The trigger of the run.
 
     Raises:
-        Refused: 429 ``queue_depth_exceeded``.
+        Refused: 429 ``queue_depth_exceeded`` if the trigger has reached this limit.
     """
     if room(connection, trigger) == 0:
         raise limited(
@@ -70,8 +74,13 @@ def require_room(connection: Connection, trigger: TriggerRecord) -> None:
 def require_rate(connection: Connection, trigger: TriggerRecord, now: float) -> None:
     """Rejects a webhook run if the trigger has reached ``max_runs_per_minute`` (None means 60) in the last 60 s.
 
+    Args:
+        connection: Connection inside a transaction.
+        trigger: The trigger of the run.
+        now: Current time, in Unix seconds.
+
     Raises:
-        Refused: 429 ``trigger_rate_limited``.
+        Refused: 429 ``trigger_rate_limited`` if the trigger has reached this limit.
     """
     limit = DEFAULT_RUNS_PER_MINUTE if trigger.max_runs_per_minute is None else trigger.max_runs_per_minute
     # Ignore runs with a start time in the future, which exist after a user has set the clock back.
@@ -83,8 +92,8 @@ def require_rate(connection: Connection, trigger: TriggerRecord, now: float) -> 
     if counted >= limit:
         raise limited(
             "trigger_rate_limited",
-            f"the trigger has reached its limit of {limit} runs per minute (max_runs_per_minute): wait for the number "
-            "of seconds in Retry-After",
+            f"the trigger has reached its limit of {limit} webhook runs per minute (max_runs_per_minute): wait for the "
+            "number of seconds in Retry-After",
             RATE_WINDOW_S,
         )
 
@@ -115,8 +124,9 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
     if int(held) + len(input_json) > MAX_OPEN_INPUT_BYTES:
         raise limited(
             "queue_depth_exceeded",
-            f"the inputs of one owner's queued runs can total at most {MAX_OPEN_INPUT_BYTES} bytes: wait until some "
-            "runs have ended, or send less data",
+            f"the input of this run has {len(input_json)} bytes, and the inputs of the owner's unfinished runs have "
+            f"{held} bytes: the limit for both together is {MAX_OPEN_INPUT_BYTES} bytes. Wait until some runs have "
+            "ended, or send less data.",
             1,
         )
 
@@ -145,8 +155,9 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
         raise Refused(
             413,
             "triggers_too_large",
-            f"the code, params and settings of one owner's triggers can total at most {MAX_TRIGGERS_BYTES} bytes: "
-            "delete unused triggers, or send less data",
+            f"this trigger has {size} bytes, and your other triggers have {held} bytes: together, at most "
+            f"{MAX_TRIGGERS_BYTES} bytes are allowed (code, params, settings, names, and {TRIGGER_BYTES} bytes for "
+            "each trigger). Delete unused triggers, or send less data.",
         )
 
 

@@ -9,7 +9,7 @@ transaction. The id does not depend on the block. Therefore, the log does not st
 moves the transaction to another block.
 
 The scanner stores the hash of the last block that it has read. A different hash reveals a reorganisation of more blocks
-than the number of confirmations. The scanner then reads the last blocks again.
+than the number of confirmations. The scanner then reads the last 128 blocks again.
 """
 
 from __future__ import annotations

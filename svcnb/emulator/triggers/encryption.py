@@ -30,16 +30,26 @@ class UsageKeyEncryption:
         return "UsageKeyEncryption(secret=<hidden>)"
 
     def encrypt(self, usage_key: str, trigger_id: str) -> str:
-        """Encrypts a key. Returns nonce, ciphertext and tag in hex."""
+        """Encrypts a usage key, and returns nonce, ciphertext and tag as one string of hex digits.
+
+        Args:
+            usage_key: The key to encrypt. Any string is allowed.
+            trigger_id: Id of the trigger that stores the key. Only this trigger's id decrypts the result.
+        """
         nonce = self._randomness.bytes(NONCE_BYTES, "trigger seal")
         plain = usage_key.encode("utf-8", "surrogatepass")
         return (nonce + seal(self._secret, nonce, plain, trigger_id.encode())).hex()
 
     def decrypt(self, sealed: str, trigger_id: str) -> str:
-        """Returns the decrypted key.
+        """Returns the decrypted usage key.
+
+        Args:
+            sealed: The result of `encrypt`.
+            trigger_id: Id of the trigger that stores the key.
 
         Raises:
-            DecryptionFailed: The key cannot be decrypted. The message does not contain the key.
+            DecryptionFailed: The stored text was changed, or was encrypted for another trigger or with another secret.
+                The message does not contain the key.
         """
         try:
             raw = unhexlify(sealed)
@@ -47,5 +57,6 @@ class UsageKeyEncryption:
             return plain.decode("utf-8", "surrogatepass")
         except ValueError:
             raise DecryptionFailed(
-                "the stored usage key cannot be decrypted: set usage_api_key again with PATCH /api/triggers/<id>"
+                "the stored usage key of the trigger cannot be decrypted: set usage_api_key again with PATCH "
+                f"/api/triggers/{trigger_id}"
             ) from None

@@ -28,7 +28,7 @@ class Refused(Exception):
         self.retry_after_s = retry_after_s
 
     def response(self) -> JSONResponse:
-        """Returns the HTTP response."""
+        """Returns the HTTP response: a JSON object with ``error`` and ``message``, and the headers for the status."""
         headers = {} if self.retry_after_s is None else {"Retry-After": str(self.retry_after_s)}
         if self.status == 401:  # noqa: PLR2004 - RFC 9110 requires this header
             headers["WWW-Authenticate"] = "Bearer"
@@ -40,9 +40,19 @@ def bad(code: str, message: str) -> Refused:
     return Refused(400, code, message)
 
 
-def not_found(what: str) -> Refused:
-    """Returns error 404 for an object that does not exist or belongs to another user."""
-    return Refused(404, "not_found", f"no {what} has this id: check the id (GET /api/triggers lists your triggers)")
+def no_trigger(identifier: str) -> Refused:
+    """Returns error 404 for a trigger that does not exist or belongs to another user.
+
+    Args:
+        identifier: Id of the trigger in the path of the request.
+    """
+    message = f"you have no trigger with the id {identifier}: GET /api/triggers lists your triggers"
+    return Refused(404, "not_found", message)
+
+
+def no_webhook() -> Refused:
+    """Returns error 404 for a webhook URL whose id is not the id of a webhook trigger."""
+    return Refused(404, "not_found", "no webhook trigger has the id in this URL: ask the trigger's owner for the URL")
 
 
 def limited(code: str, message: str, retry_after_s: int) -> Refused:

@@ -1,8 +1,8 @@
 """Execution of a run with the same ``POST`` request, checks and price as for any client.
 
-By default, the executor passes the request to the emulator's own application without a socket. Checks, billing and
-engine are the same, and a timeout stops a slow run. If the settings contain an execution URL, the executor sends the
-request over HTTP to another service, for example the real one.
+By default, the executor passes the request to the emulator's own application without a socket. The same checks, prices
+and time limits apply as for a request of a client. If the settings contain an execution URL, the executor sends the
+request over HTTP to another service, for example the live service.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class RunCall:
         return f"RunCall(run_id={self.run_id!r})"
 
     def headers(self) -> dict[str, str]:
-        """Returns the request headers."""
+        """Returns the request headers by name: the content type, the usage key and the correlation id."""
         return {"content-type": "application/json", "x-api-key": self.usage_key, "x-correlation-id": self.run_id}
 
     def body(self) -> bytes:
-        """Returns the request body as JSON."""
+        """Returns the request body: a JSON object with the source and the parameters, as bytes."""
         return json.dumps({"code": self.code, "js_params": self.params}).encode()
 
 
@@ -56,7 +56,11 @@ class Execution(Protocol):
     """Callable that sends the request of a trigger run."""
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Sends the request of a run. If the request fails, the result describes the problem."""
+        """Sends the request of a run, and returns the response. If no response arrives, the result states the problem.
+
+        Args:
+            call: Data of the request.
+        """
         ...
 
     async def close(self) -> None:
@@ -81,7 +85,11 @@ class InProcess:
         self._timeout_s = timeout_s
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Executes one attempt."""
+        """Sends the request of one attempt to the application. Every exception becomes an `Answer` without a status.
+
+        Args:
+            call: Data of the request.
+        """
         try:
             async with asyncio.timeout(self._timeout_s):
                 status, data = await self._request(call)
@@ -154,7 +162,11 @@ class OverHttp:
         self._client: httpx.AsyncClient | None = None
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Executes one attempt."""
+        """Sends the request of one attempt. A network error or a timeout becomes an `Answer` without a status.
+
+        Args:
+            call: Data of the request.
+        """
         import httpx
 
         if self._client is None:

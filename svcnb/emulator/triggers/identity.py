@@ -56,16 +56,19 @@ def challenge_of(token: str) -> str:
 
 
 def check_challenge(challenge: str) -> str:
-    """Checks the format of a challenge, and returns it.
+    """Checks the format of a challenge, and returns the challenge.
+
+    Args:
+        challenge: Challenge from a request, in any form.
 
     Raises:
-        Refused: 400 ``invalid_challenge``.
+        Refused: 400 ``invalid_challenge`` if the challenge is not 43 characters of base64url.
     """
     if not _CHALLENGE.match(challenge):
         raise bad(
             "invalid_challenge",
-            "the challenge is invalid: expected the SHA-256 of the token, as 43 characters of base64url without "
-            "padding. Open the page again from your client.",
+            f"invalid challenge {challenge[:60]!r}: expected the SHA-256 hash of the token, as 43 characters of "
+            "base64url without padding. Open the page again from your client.",
         )
     return challenge
 
@@ -106,8 +109,8 @@ class Identity:
             user = await self._store.run(lambda connection: self._use(connection, challenge))
         if user is None:
             raise _unauthorized(
-                "the token is not approved, or was revoked: approve the token at /agent/authorize, or create a new "
-                "token if it was revoked"
+                "the bearer token is not approved, or was revoked: approve the token at /agent/authorize. If the token "
+                "was revoked, approve a new token."
             )
         return user
 
@@ -126,13 +129,13 @@ class Identity:
         return User(row["user_id"], row["email"])
 
     async def approve(self, challenge: str, label: str = "", email: str = DEFAULT_EMAIL) -> User:
-        """Approves the token of a challenge, and returns the user.
+        """Approves the token of a challenge for a user, and returns this user.
 
-        A second approval has no effect, even if the user has revoked the token.
+        If a user has already approved the token, the earlier approval stays unchanged, even if the token was revoked.
 
         Args:
             challenge: Challenge of the token, 43 characters of base64url.
-            label: Name that the user chose for the token.
+            label: Name that the user chose for the token, or an empty string. The method shortens a long name.
             email: E-mail address of the user whose triggers the token can use.
 
         Raises:
@@ -164,10 +167,15 @@ class Identity:
         )
 
     async def revoke(self, user: User, token_id: str | None) -> int:
-        """Revokes one token of a user, or all tokens if ``token_id`` is None.
+        """Revokes one token of a user, or all tokens of the user.
+
+        Args:
+            user: Owner of the tokens.
+            token_id: Id of the token to revoke. None means all tokens of the user.
 
         Returns:
-            The number of revoked tokens.
+            The number of tokens that this call revoked. 0 if the user has no token with this id, or if the token was
+            already revoked.
         """
         statement = "UPDATE trigger_tokens SET revoked_at = :now WHERE user_id = :user AND revoked_at IS NULL"
         if token_id is not None:
@@ -179,7 +187,10 @@ class Identity:
     # --- sessions -----------------------------------------------------------------------------------------------
 
     async def sign_in(self, email: str) -> str:
-        """Starts a session of seven days, and returns the cookie value.
+        """Starts a session of seven days, and returns the value of the session cookie.
+
+        Args:
+            email: E-mail address of the user. The first session of an unknown address creates the user.
 
         Raises:
             Refused: 400 if the e-mail address is invalid.
@@ -190,7 +201,11 @@ class Identity:
         return f"{body}.{self._mac('session', body)}"
 
     def by_session(self, cookie: str) -> User | None:
-        """Returns the user of a session, or None if the cookie is missing, forged or expired."""
+        """Returns the user of a session, or None if the session has expired or the cookie is missing or forged.
+
+        Args:
+            cookie: Value of the session cookie, or an empty string.
+        """
         body, _, mac = cookie.partition(".")
         if not mac or not hmac.compare_digest(mac.encode(), self._mac("session", body).encode()):
             return None
@@ -198,14 +213,22 @@ class Identity:
         return None if abs(self._clock.now() - int(since)) > APPROVAL_SESSION_S else user_of(email)
 
     def csrf(self, cookie: str) -> str:
-        """Returns the CSRF token that forms of this session must contain. Other sites cannot compute the token."""
+        """Returns the CSRF token that forms of this session must contain. Other sites cannot compute the token.
+
+        Args:
+            cookie: Value of the session cookie.
+        """
         return self._mac("csrf", cookie)
 
     def check_csrf(self, cookie: str, given: str) -> None:
-        """Rejects a form that the browser sent for another site.
+        """Rejects a form without the CSRF token of the session. A form that another site created has no such token.
+
+        Args:
+            cookie: Value of the session cookie.
+            given: CSRF token from the form, or an empty string.
 
         Raises:
-            Refused: 403 ``csrf_failed``.
+            Refused: 403 ``csrf_failed`` if the token is not the CSRF token of the session.
         """
         if not hmac.compare_digest(given.encode(), self.csrf(cookie).encode()):
             raise Refused(403, "csrf_failed", "the form does not belong to this session: load the page again")
@@ -215,10 +238,13 @@ class Identity:
 
 
 def user_of(email: str) -> User:
-    """Returns the user with this e-mail address.
+    """Returns the user who has the given e-mail address.
+
+    Args:
+        email: E-mail address. The function ignores upper case and surrounding whitespace.
 
     Raises:
-        Refused: 400 ``invalid_email``.
+        Refused: 400 ``invalid_email`` if the address does not have the form ``name@domain``.
     """
     normal = email.strip().lower()
     if not _EMAIL.match(normal):

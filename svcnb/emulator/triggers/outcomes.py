@@ -24,7 +24,7 @@ class Answer:
     Attributes:
         status: HTTP status, or None if no response arrived (network error or timeout).
         body: The parsed JSON body, or the text of a body that is not JSON.
-        trouble: The problem if no response arrived.
+        trouble: The problem if no response arrived, otherwise an empty string.
         may_still_run: Whether the action can still be running. Another attempt can then run the action twice.
     """
 
@@ -82,7 +82,11 @@ def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> 
 
 
 def delay_s(attempt: int) -> float:
-    """Returns the delay before the next attempt: 1 second, 5 seconds, then always 30 seconds."""
+    """Returns the delay before the next attempt, in seconds: 1, then 5, then 30 for all later attempts.
+
+    Args:
+        attempt: Number of the failed attempt, starting with 1.
+    """
     return float(RUN_RETRY_DELAYS_S[min(attempt, len(RUN_RETRY_DELAYS_S)) - 1])
 
 

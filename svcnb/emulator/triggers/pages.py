@@ -47,7 +47,13 @@ def page(title: str, body: str, status: int = 200) -> HTMLResponse:
 
 
 def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
-    """Returns the page on which a signed-in user approves a client."""
+    """Returns the page on which a signed-in user approves a client.
+
+    Args:
+        challenge: Challenge of the client's token, which the page shows.
+        email: E-mail address of the signed-in user.
+        csrf: CSRF token of the user's session, which the form sends back.
+    """
     return page(
         "Approve a client?",
         f"<p>You are signed in as <strong>{escape(email)}</strong>. A client requests permission to create, "
@@ -72,7 +78,7 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
     """Returns the sign-in page.
 
     Args:
-        target: Path of this service to which the form redirects the browser afterwards.
+        target: Relative address of the page that the browser opens after the sign-in.
         without_token: E-mail address of a user who does not need the control token, or None.
     """
     label, required = "Control token of this emulator", " required"
@@ -90,5 +96,10 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
 
 
 def problem(message: str, status: int) -> HTMLResponse:
-    """Returns the page that shows an error."""
+    """Returns the page that shows an error.
+
+    Args:
+        message: Error message in lower case. The page shows the message as a sentence.
+        status: HTTP status of the response.
+    """
     return page("Error", f"<p>{escape(as_sentence(message))}</p>", status)

@@ -91,7 +91,7 @@ class RunQueues:
         policy: Rules for retries.
         workers: Maximum number of concurrent executions of all triggers. None means one execution for each trigger. The
             triggers of one owner can use at most three quarters of the workers (rounded up).
-        kept_runs: Maximum number of ended runs to keep per trigger.
+        kept_runs: Number of ended runs to keep per trigger. After every 64 ended runs, the queue deletes older runs.
     """
 
     def __init__(
@@ -192,7 +192,8 @@ class RunQueues:
                     return
         except Exception as error:  # noqa: BLE001 - unexpected, because `_step` and `_attempt` handle errors
             _log(
-                f"the runs of trigger {trigger_id} stopped: they continue with the trigger's next run or a restart",
+                f"the queue of trigger {trigger_id} stopped: the queued runs continue with the trigger's next run or "
+                "after a restart of the emulator",
                 error,
             )
         finally:
@@ -213,7 +214,7 @@ class RunQueues:
                     _LOG.warning("the database is unavailable (%s): trigger %s waits", error, trigger_id)
                     await asyncio.sleep(_STORE_RETRY_S)
                     continue
-                _log(f"the runs of trigger {trigger_id} cannot continue", error)
+                _log(f"the queue of trigger {trigger_id} could not store a result or start the next run", error)
                 if await self._end_failed(trigger_id, ended, type(error).__name__):
                     ended, pause_s = None, _STORE_RETRY_S
                 else:
@@ -246,7 +247,7 @@ class RunQueues:
         except Exception as error:  # noqa: BLE001 - the queue tries again
             refused, is_kept = error, False
         if refused is not None:
-            _log(f"a run of trigger {trigger_id} cannot be stored", refused)
+            _log(f"the result of a run of trigger {trigger_id} could not be stored", refused)
         return is_kept
 
     def _settle_and_claim(

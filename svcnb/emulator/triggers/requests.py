@@ -16,7 +16,7 @@ from svcnb.emulator.http.body import JsonLimitExceeded, read_bytes, read_json
 from svcnb.emulator.http.mismatch import sentence
 from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.emulator.platform.offload import current_account
-from svcnb.emulator.triggers.errors import Refused, bad, not_found
+from svcnb.emulator.triggers.errors import Refused, bad
 from svcnb.protocol.wire.triggers import TriggerError
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Ask:
     """Request to the triggers service.
 
     Attributes:
-        call: The request.
-        triggers: The triggers service.
+        call: The HTTP request, with the values of its path parameters.
+        triggers: Triggers service that handles the request.
     """
 
     call: Call
@@ -54,17 +54,20 @@ class Ask:
             raise Refused(
                 401,
                 "unauthorized",
-                "the token is missing: send Authorization: Bearer with a token approved at /agent/authorize",
+                "the request has no bearer token: send Authorization: Bearer with a token approved at /agent/authorize",
             )
         user = await self.triggers.identity.by_token(token.strip())
         current_account.set(user.id)
         return user
 
     def identifier(self, name: str = "id") -> str:
-        """Returns the id from the path in its canonical form.
+        """Returns the id from the path as a UUID in lower case with hyphens.
+
+        Args:
+            name: Name of the path parameter.
 
         Raises:
-            Refused: 400 ``invalid_id``.
+            Refused: 400 ``invalid_id`` if the value in the path is not a UUID.
         """
         try:
             return str(UUID(self.call.path[name]))
@@ -74,8 +77,12 @@ class Ask:
     async def bytes(self, limit: int) -> bytes:
         """Returns the body.
 
+        Args:
+            limit: Maximum size of the body, in bytes.
+
         Raises:
-            Refused: 413 ``body_too_large``, or 503 ``service_unavailable`` if the memory for bodies is full.
+            Refused: 413 ``body_too_large`` if the body is larger than the limit, or 503 ``service_unavailable`` if the
+                memory for the bodies of all requests is full.
         """
         try:
             return await read_bytes(self.call.request, limit)
@@ -90,7 +97,8 @@ class Ask:
         """Returns the parsed JSON body.
 
         Raises:
-            Refused: 400 ``invalid_json``, or an error of `bytes`.
+            Refused: 400 ``invalid_json`` if the body is not UTF-8 JSON or exceeds a limit for JSON, or an error of
+                `bytes`.
         """
         data = await self.bytes(self.triggers.max_body_bytes)
         try:
@@ -169,7 +177,14 @@ def read(model: type[BaseModel], value: Any) -> Any:
 
 
 def whole(name: str, text: str | None, default: int, lowest: int, highest: int) -> int:
-    """Returns an integer from a query string, clamped to its range.
+    """Returns an integer from a query string. Replaces a number outside of the range by the nearest limit.
+
+    Args:
+        name: Name of the query parameter, for the error message.
+        text: Value of the query parameter, or None if the query string does not contain the parameter.
+        default: Result if the query string does not contain the parameter.
+        lowest: Lower limit of the range.
+        highest: Upper limit of the range.
 
     Raises:
         Refused: 422 if the value is not an integer.
@@ -177,8 +192,10 @@ def whole(name: str, text: str | None, default: int, lowest: int, highest: int) 
     if text is None:
         return default
     if not _WHOLE.match(text):
-        raise Refused(422, "unprocessable_entity", f"{name} is {text[:60]!r}: send an integer")
+        raise Refused(
+            422, "unprocessable_entity", f"{name} is {text[:60]!r}: send an integer from {lowest} to {highest}"
+        )
     return max(lowest, min(int(text), highest))
 
 
-__all__ = ["Ask", "Handler", "Rows", "not_found", "read", "whole"]
+__all__ = ["Ask", "Handler", "Rows", "read", "whole"]

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from starlette.responses import Response
 
 from svcnb.emulator.http.answers import JSON_TYPE, answer, encode
+from svcnb.emulator.http.mismatch import told
 from svcnb.emulator.http.routing import Endpoint
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.emulator.triggers import rules, store
 from svcnb.emulator.triggers.admission import admit, require_room, require_room_for_input, require_room_for_trigger
-from svcnb.emulator.triggers.errors import Refused
-from svcnb.emulator.triggers.requests import Ask, Rows, not_found, read, whole
+from svcnb.emulator.triggers.errors import Refused, no_trigger
+from svcnb.emulator.triggers.requests import Ask, Rows, read, whole
 from svcnb.emulator.triggers.store import RunRecord, TriggerRecord, from_json, rfc3339, to_json
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
@@ -117,7 +118,7 @@ async def listed(ask: Ask) -> Response:
 
 
 async def one(ask: Ask) -> Response:
-    """Returns a trigger by its id, or 404."""
+    """Returns a trigger of the caller by its id, or 404 if the caller has no trigger with this id."""
     return await _shown_trigger(ask, await _own_trigger(ask))
 
 
@@ -146,7 +147,7 @@ async def change(ask: Ask) -> Response:
 
     after = await triggers.store.run_long(work)
     if after is None:
-        raise not_found("trigger")
+        raise no_trigger(before.id)
     triggers.changed(after)
     return await _shown_trigger(ask, after)
 
@@ -182,7 +183,7 @@ async def test(ask: Ask) -> Response:
     def work(connection: Connection) -> None:
         current = store.find_trigger(connection, trigger.id)
         if current is None:  # the trigger was deleted while the service read the body
-            raise not_found("trigger")
+            raise no_trigger(trigger.id)
         require_room(connection, current)
         require_room_for_input(connection, current, text)
         admit(connection, current, identifier, text, triggers.clock.now())
@@ -198,7 +199,10 @@ async def tokens(ask: Ask) -> Response:
 
 
 async def revoke(ask: Ask) -> Response:
-    """Revokes a token of the user permanently. The caller can revoke its own token."""
+    """Revokes a token of the user permanently. Returns 204 even if the user has no token with this id.
+
+    The caller can revoke the token with which it sends this request.
+    """
     user, identifier = await ask.user(), ask.identifier()
     await ask.triggers.identity.revoke(user, identifier)
     return Response(status_code=204)
@@ -217,7 +221,7 @@ async def _own_trigger(ask: Ask) -> TriggerRecord:
     user, identifier = await ask.user(), ask.identifier()
     found = await ask.triggers.store.run_long(lambda connection: store.find_trigger(connection, identifier, user.id))
     if found is None:
-        raise not_found("trigger")
+        raise no_trigger(identifier)
     return found
 
 
@@ -278,7 +282,8 @@ def _account_address(ask: Ask, extra: dict[str, Any] | None) -> str | None:
     member = ask.triggers.vocabulary.account_address_member
     value = (extra or {}).get(member)
     if value is not None and not isinstance(value, str):
-        raise Refused(422, "unprocessable_entity", f"the body does not match the schema: {member} must be a string")
+        message = f"the body does not match the schema: {member} must be a string, not {told(value)}"
+        raise Refused(422, "unprocessable_entity", message)
     return value
 
 

@@ -64,11 +64,16 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
         Refused: 400, with the code of the violated rule.
     """
     if not name.strip():
-        raise bad("name_required", "'name' is empty or contains only spaces: send a name for the trigger")
+        raise bad("name_required", "'name' is empty or contains only whitespace: send a name for the trigger")
     if not action_code.strip():
-        raise bad("action_code_required", "action_code is empty: send the source of the action")
+        raise bad(
+            "action_code_required", "action_code is empty or contains only whitespace: send the source of the action"
+        )
     if usage_api_key is not None and not usage_api_key.strip():
-        raise bad("usage_api_key_required", "usage_api_key is empty: send a key that can execute the action")
+        raise bad(
+            "usage_api_key_required",
+            "usage_api_key is empty or contains only whitespace: send a key that can execute the action",
+        )
     if not isinstance(default_params, dict):
         raise bad("default_params_must_be_object", f"default_params must be a JSON object, not {told(default_params)}")
     if not isinstance(config, dict):
@@ -76,7 +81,11 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
 
 
 def check_config(kind: str, config: dict[str, Any]) -> None:
-    """Checks the rules for the settings of one kind of trigger.
+    """Checks the rules for the settings of one kind of trigger. Other kinds have no rules for their settings.
+
+    Args:
+        kind: Kind of the trigger: ``schedule`` and ``chain_event`` have rules.
+        config: Settings of the trigger, as a JSON object.
 
     Raises:
         Refused: 400, with the code of the violated rule.
@@ -90,12 +99,15 @@ def check_config(kind: str, config: dict[str, Any]) -> None:
 def schedule(config: dict[str, Any]) -> Cron:
     """Returns the parsed schedule from a trigger's settings.
 
+    Args:
+        config: Settings of the trigger, as a JSON object.
+
     Raises:
-        Refused: ``cron_required`` or ``invalid_cron``.
+        Refused: 400 ``cron_required`` if the schedule is missing, or ``invalid_cron`` if it cannot be parsed.
     """
     text = config.get("cron")
     if text is None or text == "":
-        raise bad("cron_required", "config.cron is missing: send a schedule, for example '*/5 * * * *'")
+        raise bad("cron_required", "config.cron is missing or empty: send a schedule, for example '*/5 * * * *'")
     if not isinstance(text, str):
         raise bad("invalid_cron", f"config.cron must be a string of five or six fields, not {told(text)}")
     try:
@@ -107,8 +119,11 @@ def schedule(config: dict[str, Any]) -> Cron:
 def chain_event(config: dict[str, Any]) -> ChainEventConfig:
     """Returns the validated settings of a chain_event trigger.
 
+    Args:
+        config: Settings of the trigger, as a JSON object.
+
     Raises:
-        Refused: ``invalid_chain_event_config``.
+        Refused: 400 ``invalid_chain_event_config`` if a field is unknown, missing or invalid.
     """
     if unknown := sorted(config.keys() - set(_FIELDS)):
         raise _invalid(
@@ -154,11 +169,11 @@ def _text(name: str, given: object) -> str:
 def _filters(given: object) -> list[TopicFilter]:
     if given is None:
         return []
-    if not isinstance(given, list) or len(given) > MAX_TOPIC_FILTERS:
-        raise _invalid(
-            f"topic_filters must be a list of at most {MAX_TOPIC_FILTERS} entries (for the topics after topic0), not "
-            f"{told(given)}"
-        )
+    allowed = f"a list of at most {MAX_TOPIC_FILTERS} entries (for the topics after topic0)"
+    if not isinstance(given, list):
+        raise _invalid(f"topic_filters must be {allowed}, not {told(given)}")
+    if len(given) > MAX_TOPIC_FILTERS:
+        raise _invalid(f"topic_filters has {len(given)} entries, but must be {allowed}")
     return [_filter(entry) for entry in given]
 
 
@@ -173,7 +188,8 @@ def _filter(entry: object) -> TopicFilter:
 def _topic(topic: object) -> str:
     if not isinstance(topic, str) or not _TOPIC.match(topic):
         raise _invalid(
-            f"a topic filter must be 0x followed by 64 hex digits, a list of these, or null, not {told(topic)}",
+            "a topic filter must be 0x followed by 64 hex digits, a non-empty list of these, or null, not "
+            f"{told(topic)}",
             "Pad an address on the left with 24 zeros.",
         )
     return topic.lower()
@@ -189,7 +205,8 @@ def _block(given: object) -> int | None:
         number = int(given.strip(), 0) if given.strip()[:2].lower() == "0x" else int(given.strip())
     if not 0 <= number <= _MAX_BLOCK:
         raise _invalid(
-            f"start_block must be a block number, as an integer, a decimal string or a 0x hex string, not {told(given)}"
+            "start_block must be a block number from 0 to 2^63 - 1, as an integer, a decimal string or a 0x hex "
+            f"string, not {told(given)}"
         )
     return number
 

@@ -45,7 +45,7 @@ class Triggers:
         clock: The emulator's clock.
         store: The database.
         randomness: Source of ids.
-        custody: Custody that derives the encryption keys.
+        custody: Custody, which derives the keys that encrypt usage keys and authenticate session cookies.
         rpc: Function that handles JSON-RPC requests to the emulator's own chain.
         control_token: The control token, with which a user can sign in under any e-mail address.
     """
@@ -144,7 +144,10 @@ class Triggers:
         return True
 
     async def stop(self) -> None:
-        """Stops the scanners, and waits a few seconds for executions in progress. Repeated calls have no effect."""
+        """Stops the scanners and the queues. Cancels executions that do not finish within 5 seconds.
+
+        The next start executes the cancelled runs again. Repeated calls have no effect.
+        """
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -162,7 +165,11 @@ class Triggers:
         self.wake()
 
     def changed(self, trigger: TriggerRecord) -> None:
-        """Applies a new or changed trigger. Call this method after the commit."""
+        """Wakes the scanners, and the queue of an enabled trigger. Call this method after the commit.
+
+        Args:
+            trigger: The new or changed trigger.
+        """
         if trigger.enabled:
             self.queues.wake(trigger.id)
         self.wake()
@@ -173,10 +180,13 @@ class Triggers:
             watcher.wake()
 
     async def place_now(self, trigger: TriggerRecord) -> dict[str, Any]:
-        """Returns the columns for a chain_event trigger's position at the newest block, or no columns for other kinds.
+        """Returns the columns that move a chain_event trigger's position to the block after the newest block.
 
-        If the chain does not respond, the trigger's position does not change, because repeated events are better than
-        lost events.
+        Returns no columns for other kinds of triggers. Also returns no columns if the chain does not respond, because
+        repeated events are better than lost events.
+
+        Args:
+            trigger: The trigger whose position to move.
         """
         if trigger.kind != "chain_event":
             return {}

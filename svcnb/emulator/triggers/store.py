@@ -13,12 +13,17 @@ from svcnb.protocol.nesting import parse
 
 
 def to_json(value: object) -> str:
-    """Returns a value as JSON text for a column."""
+    """Returns a value as JSON text with ASCII escapes, for a column of the database.
+
+    Raises:
+        ValueError: The value contains NaN or an infinite number.
+        RecursionError: The value is nested too deeply.
+    """
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def from_json(text: str | None) -> Any:
-    """Returns the value of a JSON column."""
+    """Returns the parsed value of a JSON column. None (an SQL NULL) stays None."""
     return None if text is None else parse(text)
 
 
@@ -104,7 +109,7 @@ def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = 
 
 
 def trigger_chars(trigger: TriggerRecord) -> int:
-    """Returns the total length of a trigger's user-defined text, in characters."""
+    """Returns the total length of a trigger's name, code, default parameters and settings, in characters."""
     return len(trigger.name) + len(trigger.action_code) + len(trigger.default_params) + len(trigger.config)
 
 
@@ -121,7 +126,12 @@ def enabled_triggers(connection: Connection, kind: str) -> list[TriggerRecord]:
 
 
 def add_trigger(connection: Connection, values: dict[str, Any]) -> TriggerRecord:
-    """Inserts a trigger and returns it."""
+    """Inserts a trigger into the database, and returns its record.
+
+    Args:
+        connection: Connection inside a transaction.
+        values: Values of the columns, by name. The database assigns the column ``seq``.
+    """
     connection.insert("triggers", **_escaped(connection, values))
     found = find_trigger(connection, values["id"])
     if found is None:
@@ -130,7 +140,13 @@ def add_trigger(connection: Connection, values: dict[str, Any]) -> TriggerRecord
 
 
 def change_trigger(connection: Connection, trigger_id: str, values: dict[str, Any]) -> None:
-    """Updates columns of a trigger."""
+    """Updates columns of a trigger. Does nothing if the trigger does not exist.
+
+    Args:
+        connection: Connection inside a transaction.
+        trigger_id: Id of the trigger.
+        values: New values by column.
+    """
     connection.run(
         f"UPDATE triggers SET {setting(values)} WHERE id = :trigger_id",  # noqa: S608 - the SQL contains no user input
         **_escaped(connection, values),
@@ -139,7 +155,13 @@ def change_trigger(connection: Connection, trigger_id: str, values: dict[str, An
 
 
 def delete_trigger(connection: Connection, trigger_id: str, user_id: str) -> bool:
-    """Deletes a trigger and its runs. Returns whether the trigger existed."""
+    """Deletes a trigger of a user, and its runs. Returns False if the user has no trigger with this id.
+
+    Args:
+        connection: Connection inside a transaction.
+        trigger_id: Id of the trigger.
+        user_id: Id of the user. The function does not delete a trigger of another user.
+    """
     statement = "DELETE FROM triggers WHERE id = :id AND user_id = :user_id"
     return bool(connection.run(statement, id=trigger_id, user_id=user_id))
 
@@ -213,7 +235,14 @@ def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
 
 
 def list_runs(connection: Connection, trigger_id: str, limit: int, offset: int) -> list[RunRecord]:
-    """Returns a page of a trigger's runs, newest first."""
+    """Returns a page of a trigger's runs, newest first.
+
+    Args:
+        connection: Connection inside a transaction.
+        trigger_id: Id of the trigger.
+        limit: Maximum number of runs.
+        offset: Number of the newest runs to skip.
+    """
     rows = connection.records(
         "SELECT * FROM trigger_runs WHERE trigger_id = :id ORDER BY seq DESC LIMIT :limit OFFSET :offset",
         id=trigger_id,

@@ -22,9 +22,18 @@ class Ended:
 
 
 def settle_or_fail(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
-    """Records the result of a run. If the database rejects the result, records ``lost`` instead and returns the error.
+    """Records the result of an attempt. If the database rejects the result, records a replacement instead.
 
     Both writes use one transaction, because the error does not always occur again in a second transaction.
+
+    Args:
+        connection: Connection inside a transaction.
+        ended: The run, and the result of its attempt.
+        lost: The replacement, for example a failure with the reason why the result is lost.
+        now: Current time, in Unix seconds.
+
+    Returns:
+        The error with which the database rejected the result, or None.
     """
     try:
         with connection.savepoint():
@@ -40,7 +49,8 @@ def settle_or_fail(connection: Connection, ended: Ended, lost: Verdict, now: flo
 def claim(connection: Connection, run: RunRecord) -> RunRecord:
     """Records the start of an attempt, and returns the updated run.
 
-    The function counts a retry as a new attempt, and an interrupted attempt as an interruption.
+    The function counts a retry as a new attempt. If a stop of the service interrupted an attempt, the function counts
+    an interruption and keeps the number of the attempt.
     """
     changes: dict[str, Any] = {"status": "running", "next_attempt_at": None}
     if run.status == "retrying":
@@ -53,7 +63,13 @@ def claim(connection: Connection, run: RunRecord) -> RunRecord:
 
 
 def settle(connection: Connection, ended: Ended, now: float) -> None:
-    """Records the result of an attempt. Does nothing if the run no longer exists or has already ended."""
+    """Records the result of an attempt. Does nothing if the run no longer exists or has already ended.
+
+    Args:
+        connection: Connection inside a transaction.
+        ended: The run, and the result of its attempt.
+        now: Current time, in Unix seconds. A retry starts ``delay_s`` seconds later.
+    """
     verdict = ended.verdict
     if verdict.status == "retrying":
         values = {"status": "retrying", "error": verdict.error, "next_attempt_at": now + verdict.delay_s}

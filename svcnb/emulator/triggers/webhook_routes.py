@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse, Response
 from svcnb.emulator.http.routing import Endpoint
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.emulator.triggers.admission import admit, require_rate, require_room, require_room_for_input
-from svcnb.emulator.triggers.errors import Refused
-from svcnb.emulator.triggers.requests import Ask, Rows, not_found
+from svcnb.emulator.triggers.errors import Refused, no_webhook
+from svcnb.emulator.triggers.requests import Ask, Rows
 from svcnb.emulator.triggers.store import TriggerRecord, find_trigger, to_json
 from svcnb.emulator.triggers.webhooks import run_input, safe_headers
 from svcnb.protocol.limits import MAX_WEBHOOK_BYTES
@@ -37,7 +37,8 @@ def endpoints(rows: Rows) -> list[Endpoint]:
 async def receive(ask: Ask) -> Response:
     """Accepts a webhook request and responds immediately. The run starts in the background.
 
-    The body can have any content type. The action receives a body that is not JSON as text.
+    The body can have any content type. If the content type or the body is not JSON, the action receives the body as
+    text.
     """
     triggers, request = ask.triggers, ask.call.request
     now = triggers.clock.now()
@@ -74,14 +75,14 @@ async def _target(ask: Ask) -> TriggerRecord:
     try:
         identifier = str(UUID(ask.call.path["id"]))
     except ValueError:
-        raise not_found("webhook") from None
+        raise no_webhook() from None
     trigger = await ask.triggers.store.run_long(lambda connection: find_trigger(connection, identifier))
     return _check(trigger)
 
 
 def _check(trigger: TriggerRecord | None) -> TriggerRecord:
     if trigger is None or trigger.kind != "webhook":
-        raise not_found("webhook")
+        raise no_webhook()
     if not trigger.enabled:
         raise Refused(410, "trigger_disabled", "the trigger is disabled: ask its owner to enable the trigger")
     return trigger

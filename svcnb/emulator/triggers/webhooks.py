@@ -67,12 +67,12 @@ _JSON: Final = re.compile(r"application/(?:json|[a-z0-9!#$&^_.+-]+\+json)\Z")
 def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary) -> dict[str, list[str]]:
     """Returns the headers that an action receives.
 
-    The result contains the content type, user agent, request id, forwarding headers and all headers with a sender's
-    signature. The result never contains credentials.
+    The result contains the content type, the user agent, request ids, forwarding headers, and the headers with which
+    an action can verify a sender's signature. It omits all other headers, for example cookies and ``Authorization``.
 
     Args:
         headers: Received names and values. A name can occur more than once.
-        vocabulary: Vocabulary with the name of the payment processor's signature header.
+        vocabulary: The configured names of the service. One of them is the payment processor's signature header.
 
     Returns:
         Lowercase names with all their values, in order.
@@ -94,7 +94,8 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
     """Returns the input of a webhook run.
 
     The field ``event`` contains the parsed body only if the content type is JSON and the body is valid JSON. Otherwise,
-    the field contains the body as text. A sender can therefore test the webhook with an empty body.
+    the field contains the body as text, with U+FFFD in place of bytes that are not UTF-8. A sender can therefore test
+    the webhook with an empty body.
 
     Args:
         body: The body as bytes.
@@ -135,11 +136,15 @@ class PostLimit:
         self._code = code
         self._text = (
             f"too many webhook requests: the limit for each {whose} is {limit} requests within {RATE_WINDOW_S:g} s. "
-            f"Wait for the number of seconds in Retry-After, or start the emulator with {option} NUMBER."
+            f"Wait for the number of seconds in Retry-After, or start the emulator with a higher {option}."
         )
 
     async def count(self, who: str, now: float) -> None:
         """Counts a request.
+
+        Args:
+            who: IP address of the sender, or id of the owner.
+            now: Current time, in Unix seconds.
 
         Raises:
             Refused: 429 if the sender or owner has reached the limit. The limiter does not count a rejected request.

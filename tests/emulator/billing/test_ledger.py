@@ -126,7 +126,7 @@ async def test_a_hold_may_settle_for_more_than_was_held(ledger):
     await fund(ledger, 5)
     hold = await ledger.hold(ANNA, 1)
     assert await hold.settle(9, reason="svc_action", request_id="r") == -4
-    with pytest.raises(StructuredError, match=r"\$0\.04 owed"):
+    with pytest.raises(StructuredError, match=r"is -\$0\.04"):
         await ledger.hold(ANNA)
 
 

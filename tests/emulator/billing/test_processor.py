@@ -209,7 +209,7 @@ async def test_a_payment_set_to_processing_waits_for_a_decision(processor, clock
         (lambda p, i: p.set_outcome(i.id, "lost"), "invalid outcome 'lost'"),
         (lambda p, i: p.set_outcome(i.id, "succeeded", -1), "delay of -0.001 s: use a delay from 0 to"),
         (lambda p, i: p.set_outcome(i.id, "succeeded", 10**15), "invalid delay"),
-        (lambda p, _: p.set_outcome("pi_none", "succeeded"), "does not match the payment 'pi_none'"),
+        (lambda p, _: p.set_outcome("pi_none", "succeeded"), "there is no payment 'pi_none'"),
         (lambda p, i: p.confirm(i.id, i.client_secret, "cash"), "invalid method 'cash': use card or crypto"),
         (lambda p, i: p.attempt(i.id, i.client_secret, "card", outcome="?", delay_s=0), "invalid outcome '\\?'"),
         (

@@ -36,9 +36,9 @@ def test_an_execution_costs_a_cent_a_whole_second_and_at_least_one(elapsed, cent
 def test_the_402_contains_the_needed_credit_the_balance_and_the_fix():
     error = payment_required(1, 0)
     assert (error.status, error.code) == (402, "payment_required")
-    assert error.message == "this call needs $0.01, but the account has $0.00 (no credits)"
-    assert payment_required(5, 3).message == "this call needs $0.05, but the account has $0.03 credit"
-    assert payment_required(1, -7).message == "this call needs $0.01, but the account has $0.07 owed"
+    assert error.message == "this call needs $0.01, but the available credit of the account is $0.00"
+    assert payment_required(5, 3).message == "this call needs $0.05, but the available credit of the account is $0.03"
+    assert payment_required(1, -7).message == "this call needs $0.01, but the available credit of the account is -$0.07"
     for word in ("$5.00", "card or crypto", "create_payment_intent", "confirm_payment", "balance"):
         assert word in error.fix
 

@@ -58,7 +58,7 @@ async def test_numbers_that_do_not_fit_in_a_double_are_rejected(door) -> None:
     ):
         answer = await door.ask(method, path, content=content.encode(), headers=JSON)
         assert (answer.status_code, answer.json()["error"]) == (400, "invalid_json")
-        assert "larger than 1.8e308" in answer.json()["message"]
+        assert "outside of the range" in answer.json()["message"]
     for content_type in ("text/plain", "application/json"):
         headers = {"Content-Type": content_type}
         text = await door.ask("POST", f"/webhook/{made['id']}", content=b"[1e999]", headers=headers)

@@ -99,7 +99,11 @@ def message_page(heading: str, message: str, *, root: str) -> str:
 
 
 def asset(name: str) -> bytes | None:
-    """Returns a static file of the pages, or None if the file does not exist. The build creates the script."""
+    """Returns a static file of the pages, or None if the file does not exist or is not in `ASSETS`.
+
+    Args:
+        name: File name. The build of the front end creates the script ``page.js``.
+    """
     folder = files("svcnb.emulator.billing").joinpath("static" if name.endswith(".js") else "pages")
     file = folder.joinpath(name)
     return file.read_bytes() if name in ASSETS and file.is_file() else None
