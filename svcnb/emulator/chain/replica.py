@@ -153,6 +153,7 @@ class Replica:
         Raises:
             RpcError: The node returned an error.
             ConnectionLost: The node has stopped.
+            ChainUnavailable: The node did not respond in time.
         """
         if self.node is None:
             raise ConnectionLost("the chain node is not running")
