@@ -57,6 +57,16 @@ VERSIONS = OTHERS | {
 """Module and name of a synchronous class, and of its asynchronous version."""
 ATTRIBUTES = {"httpx.Client": "AsyncClient", "web3_objects.contract": "async_contract"}
 METHODS = {"__enter__": "__aenter__", "__exit__": "__aexit__", "close": "close"}
+PHRASES = {
+    "Synchronous client of the triggers service": "Asynchronous client of the triggers service",
+    "``triggers = svcnb.TriggersClient(emu.triggers_url); triggers.authorize()``": (
+        "``triggers = svcnb.AsyncTriggersClient(emu.triggers_url); await triggers.authorize()``"
+    ),
+    "Your own `httpx.Client`": "Your own `httpx.AsyncClient`",
+    "`OnChainWallets.create`": "`AsyncOnChainWallets.create`",
+    "Call views with ``contract.": "Call views with ``await contract.",
+}
+"""Phrases in docstrings of the synchronous classes, and the phrases that replace them in the asynchronous classes."""
 
 
 Names = dict[str, tuple[str, str]]
@@ -95,10 +105,12 @@ class Awaiting(ast.NodeTransformer):
         return node
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """Replaces references to synchronous classes in docstrings with references to their asynchronous versions."""
+        """Replaces synchronous classes and calls in docstrings with their asynchronous versions."""
         if isinstance(node.value, str):
             for (source, name), (module, new) in VERSIONS.items():
                 node.value = node.value.replace(f"`{source}.{name}`", f"`{module}.{new}`")
+            for phrase, other in PHRASES.items():
+                node.value = node.value.replace(phrase, other)
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:

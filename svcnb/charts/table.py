@@ -27,6 +27,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _SUCCESSES: Final = frozenset({"success", True, "True", "true"})
 _FAILURES: Final = frozenset({"failed", False, "False", "false"})
+_ROWS_HINT: Final = "Correct or remove these rows before you draw the chart."
 
 _RUNS_HINT: Final = "Pass a History, the runs of a History, or a data frame with the columns of History().measures()."
 _HINTS: Final[Mapping[str, str]] = {
@@ -172,11 +173,9 @@ class Table:
         if count := int(np.count_nonzero(missing)):
             raise self._wrong(name, f"is empty in {count} of {len(self)} rows")
 
-    def _wrong(
-        self, name: str, what: str, hint: str = "Correct or remove these rows before you draw the chart."
-    ) -> InvalidArgument:
+    def _wrong(self, name: str, what: str, hint: str = "") -> InvalidArgument:
         column = next(each for each in _NAMES[name] if each in self.columns)
-        return InvalidArgument(f"column {column!r} {what}", hint=hint)
+        return InvalidArgument(f"column {column!r} {what}", hint=hint or _ROWS_HINT)
 
 
 def _brief(text: str) -> str:

@@ -272,7 +272,7 @@ class ServiceError(SvcnbError):
 class BadRequest(ServiceError):
     """Error for a malformed request, or for a value that has the wrong format (400)."""
 
-    default_hint = "Correct the value that the message describes. Nothing was charged."
+    default_hint = "Correct the value that this error names. Nothing was charged."
 
 
 class Unauthorized(ServiceError, Explicable):
@@ -322,7 +322,7 @@ class PayloadTooLarge(ServiceError):
 class UnprocessableEntity(ServiceError):
     """Error for a body that is valid JSON, but does not match the endpoint's schema (422)."""
 
-    default_hint = "Correct the field that the message describes. Nothing was charged."
+    default_hint = "Correct the field that this error names. Nothing was charged."
 
 
 class RateLimited(ServiceError):

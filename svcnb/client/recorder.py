@@ -201,7 +201,8 @@ class Recorder:
 
     def _tell(self, error: Exception) -> None:
         if not self._told:
-            _LOG.warning("runs are not recorded, because %s cannot be written: %s. %s", self.path, error, _ELSEWHERE)
+            said = getattr(error, "message", error)
+            _LOG.warning("runs are not recorded, because %s cannot be written: %s. %s", self.path, said, _ELSEWHERE)
         self._told = True
 
     def _leave_to_the_parent(self) -> None:

@@ -110,13 +110,13 @@ class TriggersSettings(Checked):
 
 
 class TriggersClient(TriggersSettings):
-    """Client of the triggers service. `TriggersClient` is synchronous, and `AsyncTriggersClient` is asynchronous.
+    """Synchronous client of the triggers service. The service runs actions automatically.
 
     Args:
         triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
         token: An existing token. If omitted, the client creates a new token, which a user must approve (`authorize`).
-        config: Settings of a `Client` to share (`Client.config`), except its key and its headers.
-        http_client: Your own `httpx.Client` or `httpx.AsyncClient`, which you must close. None creates a client.
+        config: Settings of another client to share (``svc.config``), except its key and its headers.
+        http_client: Your own `httpx.Client`, which you must close. None creates a client.
         headers: Headers to send with every request to the service.
 
     Raises:

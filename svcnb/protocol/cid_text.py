@@ -185,7 +185,10 @@ def _read(text: str) -> ParsedCid:
         raise InvalidType(f"a CID must be a string, not {type(text).__name__}")
     given = text.strip()
     if len(given) > MAX_CID_CHARS:
-        raise MalformedCid(f"invalid CID {shown(given)}: at most {MAX_CID_CHARS} characters are allowed", hint=_HINT)
+        raise MalformedCid(
+            f"invalid CID {shown(given)}: it has {len(given)} characters; at most {MAX_CID_CHARS} are allowed",
+            hint=_HINT,
+        )
     # Import the library here, because the import takes about 0.1 s and only CIDs of other systems need it. Do not use
     # the class `CID` of multiformats, because it rejects hash functions that it cannot compute. Parsing a CID does not
     # compute a hash.

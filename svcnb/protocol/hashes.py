@@ -65,9 +65,7 @@ def parse_hex(text: str, size: int | None = None, what: str = "value") -> bytes:
         raise InvalidType(f"the {what} must be a hex string, not {type(text).__name__}")
     found = _HEX.match(text.strip())
     if not found:
-        raise MalformedHex(
-            f"the {what} is not hex: it contains characters other than the digits 0-9 and a-f, optionally after 0x"
-        )
+        raise MalformedHex(f"the {what} is not hex: expected only the digits 0-9 and a-f, optionally after 0x")
     if len(found[1]) % 2:
         wanted = "an even number" if size is None else f"{2 * size}"
         raise MalformedHex(f"the {what} has {len(found[1])} hex digits: expected {wanted}")

@@ -108,7 +108,9 @@ def triggers_token(environment: Mapping[str, str]) -> str:
     try:
         return read_text(Path(named).expanduser(), MAX_TEXT_FILE_BYTES).strip()
     except OSError as error:
-        raise ConfigError(f"the token file in {TOKEN_FILE} cannot be read: {error.strerror}", hint=hint) from None
+        raise ConfigError(
+            f"the token file {named} (from {TOKEN_FILE}) cannot be read: {error.strerror}", hint=hint
+        ) from None
 
 
 @checked

@@ -133,7 +133,10 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
     finally:
         connection.close()
     if not 200 <= status < 300:  # noqa: PLR2004 - 2xx statuses mean success
-        raise NotificationFailed(f"{where} responded to the notification with status {status}", hint=_CHECK)
+        raise NotificationFailed(
+            f"{where} responded to the notification with status {status}: expected a status from 200 to 299",
+            hint=_CHECK,
+        )
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:

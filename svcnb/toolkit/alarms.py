@@ -168,7 +168,7 @@ def _silence(data: AccountData, rows: Listing[ActionFigures], after: str, expect
             Alarm(
                 kind="silence",
                 action=expected,
-                text=f"{text}: the history does not contain a run in this time",
+                text=f"{text}: the current and the previous period contain no run",
                 since=begin,
             )
         ]

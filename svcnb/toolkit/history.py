@@ -126,7 +126,7 @@ class History(Checked):
     """Record of past runs.
 
     Args:
-        path: Path of the history file. None means the default file.
+        path: Path of the history file. None means the file in ``SVC_HISTORY``, or the default file.
 
     Raises:
         ConfigError: This machine has no default path, or recording is disabled. Every method also raises this error

@@ -219,7 +219,7 @@ class Templates(Checked):
         made = release.derived.get(name)
         if made is not None and made.cid != action.cid:
             raise InvalidArgument(
-                f"{name!r} was already derived with another constant, as {made.cid}",
+                f"{name!r} was already derived with another constant, and has the CID {made.cid}",
                 hint="Choose another name for the derived action.",
             )
         if made is None:

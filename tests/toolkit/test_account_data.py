@@ -162,7 +162,7 @@ def test_an_expected_action_needs_no_earlier_runs_for_an_alarm() -> None:
     [alarm] = alarms(once, Thresholds(silent_after="1d", expected="nightly"))
     assert (alarm.kind, alarm.action, alarm.since) == ("silence", "nightly", END - timedelta(hours=200))
     [alarm] = alarms(data_of(frame()), Thresholds(silent_after="14d", expected="nightly"))
-    assert alarm.text == "no run for more than 14d: the history does not contain a run in this time"
+    assert alarm.text == "no run for more than 14d: the current and the previous period contain no run"
     assert alarm.since == END - timedelta(days=14)
     assert list(alarms(data_of(frame(("nightly", "success", 1, 1))), Thresholds(silent_after="1d", expected="x"))) == []
     with pytest.raises(ValueError, match="silent_after 15d is longer than the data"):

@@ -8,11 +8,13 @@ import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 from xml.dom import minidom
 
 import pytest
+from click import ClickException
+from click.testing import CliRunner
 
 from svcnb import Action, InvalidArgument, tools
 from svcnb.toolkit.cookbook import create_project, recipe, recipes
@@ -123,6 +125,26 @@ def test_no_existing_file_is_overwritten(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["mine.txt"]
     (tmp_path / "empty").mkdir()
     assert (create_project(NAMES[0], tmp_path / "empty") / "action.js").is_file()
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The program `contract.py` of a project, without a chain."""
+    loaded = import_module("svcnb.toolkit.cookbook.project.contract")
+    monkeypatch.setattr(loaded, "connected", lambda: None)
+    return loaded
+
+
+def test_contract_py_prints_bytes_in_hex(program: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "bound", lambda *_: SimpleNamespace(call=lambda: b"\x12" * 32))
+    done = CliRunner().invoke(program.main, ["call", "Points", "headOf", "0x" + "00" * 20])
+    assert done.output == "0x" + "12" * 32 + "\n"
+
+
+def test_contract_py_lists_the_functions_of_a_contract(program: ModuleType) -> None:
+    interface = json.loads(recipe("signed-records").artifact("Points").read_text("utf-8"))["abi"]
+    with pytest.raises(ClickException, match=r"unknown function 'heads': expected one of headOf, owner, "):
+        program.arguments(interface, "heads", ())
 
 
 @pytest.mark.parametrize("name", ["price-orcale", "", "../price_oracle", "Price oracle"])

@@ -100,7 +100,7 @@ class AsyncChainSecured(Namespace):
 
         Raises:
             InvalidArgument: The string is not a hash of 32 bytes. The methods ``audit``, ``permissions`` and ``diff``
-                of `ChainSecuredAccount` also raise this error for the hash of a usage key. The hint then contains the
+                of the returned account also raise this error for the hash of a usage key. The hint then contains the
                 hash of the account key.
             ChainError: There is no account with this hash.
         """
@@ -205,7 +205,7 @@ class AsyncChainSecured(Namespace):
     async def contract(self, owner: AnySigner | None = None) -> AsyncContract:
         """Returns the service's AccountConfig contract as a web3 object, connected to a node of the service's chain.
 
-        Call views with ``contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
+        Call views with ``await contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
         The node's address is ``rpc_url``, or the address that the service reports.
 
         Args:

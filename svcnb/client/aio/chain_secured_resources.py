@@ -106,7 +106,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
         """Requests a new key from the service, then registers the key's wallet and the key on chain.
 
         The method sends two transactions. Until all steps are complete, the client keeps a local record with the
-        secret. `OnChainWallets.create` describes this record.
+        secret. `AsyncOnChainWallets.create` describes this record.
 
         Args:
             name: Name of the key.

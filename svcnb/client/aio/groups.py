@@ -45,7 +45,8 @@ class AsyncGroups(AsyncResource):
             wallets: Wallets or addresses to permit.
 
         Raises:
-            InvalidArgument: An entry is not an action or a wallet, or more than ten actions are hashes.
+            InvalidArgument: The name is empty, an entry is not an action or a wallet, or more than ten actions are
+                hashes.
             Forbidden: The key is a usage key without ``can_create_groups``.
         """
         return await self._do(flows.create(name, description, actions, wallets))

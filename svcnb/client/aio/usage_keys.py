@@ -55,7 +55,7 @@ class AsyncUsageKeys(AsyncResource):
             can_create_pkps: Whether the key can create wallets.
 
         Raises:
-            InvalidArgument: A list has more than 50 groups, or contains an entry that is not a group.
+            InvalidArgument: The name is empty, a list has more than 50 groups, or an entry is not a group.
             Forbidden: The key in use is not the account key.
         """
         return await self._do(
@@ -107,9 +107,9 @@ class AsyncUsageKeys(AsyncResource):
     ) -> UsageKey:
         """Changes a usage key, and returns its new record. Omitted values stay unchanged. This call costs one cent.
 
-        The service replaces the whole record, and resets the expiration to that of a new key. This method therefore
-        reads the record first and then writes all of its values. To change only the name or the description, use
-        `update_metadata`.
+        The service replaces the whole record. This method therefore reads the record first and then writes all of its
+        values. The service also sets the expiration again, as for a new key. To change only the name or the
+        description, use `update_metadata`.
 
         Args:
             key: The key, its text, or its hash from a listing.
@@ -145,7 +145,9 @@ class AsyncUsageKeys(AsyncResource):
     async def update_metadata(
         self, key: KeyRef, *, name: str | None = None, description: str | None = None
     ) -> UsageKey:
-        """Changes only the name or the description of a usage key, and returns its record. This call costs one cent.
+        """Changes only the name and the description of a usage key, and returns the changed record.
+
+        This call costs one cent.
 
         Args:
             key: The key, its text, or its hash from a listing.

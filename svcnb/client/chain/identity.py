@@ -74,10 +74,10 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
                 "another account."
             ),
         )
-    return Identity((yield from _master(chain, wallet, alias)), admin)
+    return Identity((yield from _master(chain, wallet)), admin)
 
 
-def _master(chain: ChainAccess, wallet: str, alias: int) -> Flow[int]:
+def _master(chain: ChainAccess, wallet: str) -> Flow[int]:
     whose = topic(wallet)
     by_second = [event_topic("AccountCreated"), event_topic("AccountConvertedToChainSecured")]
     found = yield from read_logs(chain, [by_second, None, whose])
@@ -87,7 +87,7 @@ def _master(chain: ChainAccess, wallet: str, alias: int) -> Flow[int]:
             continue  # the wallet belongs to an account in API mode
         return int(log.args["masterApiKeyHash" if "masterApiKeyHash" in log.args else "apiKeyHash"])
     raise ChainError(
-        f"the node returned no event with the account hash of the wallet {wallet} (alias {uint256_hex(alias)})",
-        hint="Pass the account hash that the conversion returned: "
-        "svc.chain_secured.open(owner, api_key_hash='0x…'). Some nodes do not store old logs.",
+        f"the node returned no event that contains the account hash of the wallet {wallet}",
+        hint="Pass the account hash, which is the attribute api_key_hash of the account: "
+        "svc.chain_secured.open(owner, api_key_hash='0x…'). Some nodes do not store old events.",
     )

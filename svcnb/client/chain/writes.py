@@ -390,6 +390,6 @@ def _outcome_unknown(preview: Preview, sent: str, why: str) -> ChainError:
         arguments=(sent,),
         hint=(
             f"Check the transaction {sent} before you repeat the call. If a block later includes the transaction, a "
-            f"repeated call makes the change twice."
+            f"repeated call can make the change twice."
         ),
     )

@@ -71,7 +71,7 @@ def create(
             yield from _require_resolved(account, key, form, verify)
         except SvcnbError as error:
             error.add_note(
-                f"The secret of the usage key {name!r} is stored. To get the key, run "
+                f"A local record contains the secret of the usage key {name!r}. To get the key, call "
                 f"svc.chain_secured.resume({record.id!r}, owner)."
             )
             raise

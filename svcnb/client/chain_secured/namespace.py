@@ -162,7 +162,7 @@ class ChainSecured(Namespace):
 
         Raises:
             InvalidArgument: The string is not a hash of 32 bytes. The methods ``audit``, ``permissions`` and ``diff``
-                of `ChainSecuredAccount` also raise this error for the hash of a usage key. The hint then contains the
+                of the returned account also raise this error for the hash of a usage key. The hint then contains the
                 hash of the account key.
             ChainError: There is no account with this hash.
         """

@@ -160,9 +160,14 @@ def _mentions(error: BadRequest, *words: str) -> bool:
 
 def _id(payment: object) -> str:
     text = payment.payment_intent_id if isinstance(payment, Payment) else payment
-    if not isinstance(text, str) or not text.startswith("pi_"):
+    if not isinstance(text, str):
         raise InvalidArgument(
-            "invalid payment: expected a Payment, or an id that starts with pi_",
+            f"invalid payment of type {type(payment).__name__}: expected a Payment, or an id that starts with pi_",
+            hint="Pass the Payment that top_up returned, or its id.",
+        )
+    if not text.startswith("pi_"):  # do not show the text, because it can be a secret
+        raise InvalidArgument(
+            "invalid payment id: expected an id that starts with pi_",
             hint="Pass the Payment that top_up returned, or its id.",
         )
     if "_secret_" in text:

@@ -40,7 +40,8 @@ class Groups(Resource):
             wallets: Wallets or addresses to permit.
 
         Raises:
-            InvalidArgument: An entry is not an action or a wallet, or more than ten actions are hashes.
+            InvalidArgument: The name is empty, an entry is not an action or a wallet, or more than ten actions are
+                hashes.
             Forbidden: The key is a usage key without ``can_create_groups``.
         """
         return self._do(flows.create(name, description, actions, wallets))

@@ -91,7 +91,7 @@ class LocalSigner(Signer):
         Raises:
             SigningError: eth-account is not installed.
         """
-        found: LocalAccount = eth_account("an eth-account account").Account.from_key(self._key.reveal())
+        found: LocalAccount = eth_account("the property LocalSigner.account").Account.from_key(self._key.reveal())
         return found
 
     @classmethod

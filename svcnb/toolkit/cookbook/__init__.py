@@ -3,7 +3,8 @@
 Each folder below ``recipes`` is the single source of a recipe. A new project contains all files of this folder except
 two: ``recipe.toml`` describes the recipe, and ``notebook.md`` is the text of its notebook. The folder ``project``
 contains the files that all projects share. `create_project` appends the README of ``project`` to the recipe's README.
-`.ci/cookbook.py` generates the notebook, the picture, the compiled contracts and the gallery.
+It omits ``contract.py`` if the recipe has no contracts. `.ci/cookbook.py` generates the notebook, the diagram, the
+compiled contracts and the gallery.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Recipe(Model):
         return _FOLDER / "recipes" / self.name.replace("-", "_")
 
     def artifact(self, contract: str) -> Path:
-        """Returns the file with the ABI and bytecode of a contract of the recipe, for `svcnb.testing.deploy`.
+        """Returns the path of a file with the ABI and bytecode of a contract, for `svcnb.testing.deploy`.
 
         Args:
             contract: Name of the contract, for example ``PriceConsumer``.
@@ -59,7 +60,9 @@ class Recipe(Model):
         if contract not in known:
             raise InvalidArgument(
                 f"the recipe {self.name} has no contract {contract!r}",
-                hint=f"Use one of {', '.join(known)}." if known else "To list all recipes, run: svcnb new --list",
+                hint=f"Use one of {', '.join(known)}."
+                if known
+                else "This recipe has no contracts. Use a different recipe.",
             )
         return known[contract]
 
@@ -96,17 +99,20 @@ def recipe(name: str) -> Recipe:
 
 @checked
 def create_project(name: str, folder: str | Path) -> Path:
-    """Creates a project from a recipe, with the action, contracts (if any), tests, plan, workflow and README.
+    """Creates a project from a recipe.
+
+    The project contains the action, its tests, the description of the account, a CI workflow and a README. If the
+    recipe has contracts, the project also contains the contracts and the program `contract.py`.
 
     Args:
         name: Name of the recipe.
-        folder: Folder of the project. The function creates a missing folder, and does not overwrite existing files.
+        folder: Path of the project, which must not exist, or must be an empty folder.
 
     Returns:
         The folder of the project.
 
     Raises:
-        InvalidArgument: No recipe has this name, or the folder already contains files.
+        InvalidArgument: No recipe has this name, or `folder` is a file or a folder that is not empty.
     """
     chosen = recipe(name)
     target = Path(folder).expanduser()

@@ -75,7 +75,7 @@ class Exercise:
         found = kind(answer)
         if re.search(rf"\b{re.escape(found)}\b", self.expects):
             return f"the answer is {found}, but its content is wrong. Expected: {self.expects}."
-        return f"the answer must be {self.expects}, but the answer is {found}."
+        return f"the answer is {found}. Expected: {self.expects}."
 
 
 def kind(answer: object) -> str:

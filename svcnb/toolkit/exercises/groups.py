@@ -29,7 +29,7 @@ def _status(answer: Any) -> str | None:
     if not wrong:
         return None
     return (
-        f"{len(wrong)} of the 5 statuses are wrong, for example the status of {wrong[0]!r}. "
+        f"the number of wrong statuses is {len(wrong)} of 5, for example the status of {wrong[0]!r}. "
         "The service checks the key first, then the credit, then the permissions, and stops at the first failure."
     )
 

@@ -267,7 +267,9 @@ class Description(BaseModel):
             wrong = "unknown setting" if first["type"] == "extra_forbidden" else "invalid setting"
             raise InvalidArgument(
                 f"{wrong} {where}{message if wrong == 'invalid setting' else ''}",
-                hint="Use only the settings that the documentation of plans lists (docs/plans.md).",
+                hint="Use only the settings that the documentation of plans lists (docs/plans.md)."
+                if wrong == "unknown setting"
+                else "Correct this setting. The documentation of plans lists all settings (docs/plans.md).",
             ) from None
         made._folder, made._file = folder, file  # noqa: SLF001 - an object of this class
         made._check()  # noqa: SLF001 - an object of this class

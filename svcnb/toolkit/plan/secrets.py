@@ -91,7 +91,7 @@ class Secrets:
         found = self._made.get(name) or known.get(name)
         if not found:
             raise InvalidArgument(
-                f"a trigger requires the secret of the key {name!r}, but the secret is missing",
+                f"a trigger requires the secret of the key {name!r}, but the given secrets do not contain it",
                 hint='Pass the file or the dictionary with the secret: apply(secrets="keys.json").',
             )
         return found

@@ -35,7 +35,7 @@ def connected() -> Web3:
     if "SVC_RPC_URL" not in os.environ:
         raise click.ClickException("SVC_RPC_URL is not set. Set SVC_RPC_URL to the URL of a node of the chain.")
     if not key_file().is_file():
-        raise click.ClickException(f"{key_file()} does not exist. Create a wallet: python contract.py wallet")
+        raise click.ClickException(f"the file {key_file()} does not exist. Create a wallet: python contract.py wallet")
     account = svcnb.LocalSigner.from_keyfile(key_file()).account
     w3 = Web3(HTTPProvider(os.environ["SVC_RPC_URL"]))
     builder: Any = SignAndSendRawMiddlewareBuilder  # web3 types `build` as a function of two arguments
@@ -45,7 +45,7 @@ def connected() -> Web3:
 
 
 def artifact(name: str) -> Path:
-    """Returns the path of the file with the ABI and bytecode of a contract."""
+    """Returns the path of the file with the ABI and bytecode of a contract of this project."""
     known = sorted(file.stem for file in HERE.glob("*.sol"))
     if name not in known:
         raise click.ClickException(f"unknown contract {name!r}: expected one of {', '.join(known)}")
@@ -53,7 +53,7 @@ def artifact(name: str) -> Path:
 
 
 def deployed() -> dict[str, str]:
-    """Returns the addresses of the deployed contracts, with their names as keys."""
+    """Returns the address of each deployed contract by its name, from ``deployed.json``."""
     addresses: dict[str, str] = json.loads(DEPLOYED.read_text("utf-8")) if DEPLOYED.is_file() else {}
     return addresses
 
@@ -63,16 +63,20 @@ def bound(w3: Web3, name: str, function: str, given: tuple[str, ...]) -> Any:
     interface = json.loads(artifact(name).read_text("utf-8"))["abi"]
     if name not in deployed():
         raise click.ClickException(f"{name} is not deployed yet. Deploy it: python contract.py deploy {name}")
+    values = arguments(interface, function, given)
     contract = w3.eth.contract(Web3.to_checksum_address(deployed()[name]), abi=interface)
-    return contract.functions[function](*arguments(interface, function, given))
+    return contract.functions[function](*values)
 
 
 def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any]:
-    """Converts the arguments to the parameter types of a function.
+    """Returns the arguments, converted to the parameter types of a function of the contract.
 
-    If the only argument is FILE.json, the function reads the arguments by name from this file, the response of an
-    action.
+    If the only argument is the name of a JSON file, this file contains the response of an action. The arguments are
+    then the response's fields with the names of the parameters.
     """
+    known = [each["name"] for each in interface if each["type"] == "function"]
+    if function not in {*known, "constructor"}:
+        raise click.ClickException(f"unknown function {function!r}: expected one of {', '.join(known)}")
     inputs = [each.get("inputs", []) for each in interface if each.get("name", "constructor") == function]
     types = {each["name"].rstrip("_"): each["type"] for each in (inputs[0] if inputs else [])}
     if len(given) == 1 and given[0].endswith(".json"):
@@ -83,13 +87,13 @@ def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any
     if len(given) != len(types):
         wanted = ", ".join(f"{name} ({kind})" for name, kind in types.items())
         raise click.ClickException(
-            f"{function} needs {len(types)} arguments, got {len(given)}. The arguments are: {wanted or 'none'}"
+            f"wrong number of arguments for {function}: got {len(given)}, expected {len(types)}: {wanted or 'none'}"
         )
     return [_as(kind, value) for kind, value in zip(types.values(), given, strict=True)]
 
 
 def reason(name: str, data: str) -> str:
-    """Returns the signature of the contract's error in the revert data, or the data if the error is unknown."""
+    """Returns the signature of the error in the revert data. If the contract does not define it, returns the data."""
     for each in json.loads(artifact(name).read_text("utf-8"))["abi"]:
         signature = f"{each.get('name')}({','.join(part['type'] for part in each.get('inputs', []))})"
         if each["type"] == "error" and data.startswith(Web3.keccak(text=signature)[:4].to_0x_hex()):
@@ -127,7 +131,7 @@ def wallet() -> None:
 @main.command()
 @click.argument("name")
 @click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
-@click.option("--value", type=int, default=0, help="Amount to send to the contract, in wei.")
+@click.option("--value", type=int, default=0, help="Amount to send to the new contract, in wei.")
 def deploy(name: str, given: tuple[str, ...], value: int) -> None:
     """Deploy a contract and print its address."""
     file = artifact(name)
@@ -142,11 +146,12 @@ def deploy(name: str, given: tuple[str, ...], value: int) -> None:
 @click.argument("name")
 @click.argument("function")
 @click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
-@click.option("--value", type=int, default=0, help="Amount to send to the function, in wei.")
+@click.option("--value", type=int, default=0, help="Amount to send to the contract with the call, in wei.")
 def send(name: str, function: str, given: tuple[str, ...], value: int) -> None:
     """Call a function in a transaction.
 
-    If the only argument is FILE.json, the command reads the arguments from this file, the response of an action.
+    If the only argument is the name of a JSON file, the file contains the response of an action. The command then
+    reads the arguments from the fields of this response.
     """
     try:
         receipt = send_call(bound(connected(), name, function, given), **({"value": value} if value else {}))
@@ -160,8 +165,9 @@ def send(name: str, function: str, given: tuple[str, ...], value: int) -> None:
 @click.argument("function")
 @click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
 def call(name: str, function: str, given: tuple[str, ...]) -> None:
-    """Call a read-only function and print its result."""
-    click.echo(bound(connected(), name, function, given).call())
+    """Call a read-only function and print its result. The command prints bytes in hex."""
+    found = bound(connected(), name, function, given).call()
+    click.echo(Web3.to_hex(found) if isinstance(found, bytes) else found)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
-/// @notice A wallet that makes the payments that an action signed. Each payment refers to the previous payment, so no
-/// one can repeat or omit a payment.
+/// @notice A wallet that makes the payments that an action signed. Each payment contains the hash of the previous
+/// payment, so no one can repeat or omit a payment.
 contract AgentWallet {
     error NotTheOwner();
     error NotTheSigner(address signer);
@@ -22,7 +22,7 @@ contract AgentWallet {
 
     address public immutable owner;
     address public signer;
-    /// @notice The hash of the last payment.
+    /// @notice The hash of the last payment, or 0 before the first payment that the trusted action signs.
     bytes32 public head;
 
     constructor() payable {
@@ -31,8 +31,8 @@ contract AgentWallet {
 
     receive() external payable {}
 
-    /// @notice Sets the address of the trusted action's key. The first payment of a new action has no previous
-    /// payment.
+    /// @notice Sets the address of the trusted action's key. The first payment of a newly trusted action has no
+    /// previous payment.
     function trust(address signer_) external {
         if (msg.sender != owner) revert NotTheOwner();
         signer = signer_;

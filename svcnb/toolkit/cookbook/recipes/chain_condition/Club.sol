@@ -33,7 +33,7 @@ contract Club {
         emit Trusted(signer_);
     }
 
-    /// @notice Admits a member. If the time is earlier than the stored time, nothing changes.
+    /// @notice Admits a member until the signed time. If the stored end of the membership is later, it does not change.
     function join(address member, uint256 until, uint8 v, bytes32 r, bytes32 s) external {
         if (uint256(s) > HALF) revert MalleableSignature();
         if (until < block.timestamp) revert Expired(until);

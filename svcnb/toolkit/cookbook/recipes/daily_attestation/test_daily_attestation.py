@@ -98,7 +98,7 @@ def test_anyone_can_verify_the_chain_of_reports(world: World, tmp_path: Path) ->
     assert [each for each in problems(world.reports, world.signer) if "expected" not in each] == []
     (tmp_path / "reports.json").write_text(json.dumps(world.reports[:1]))
     command = [sys.executable, str(HERE / "verify.py"), str(tmp_path / "reports.json"), world.signer]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "The chain is complete.\n"
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("No problems found.")
 
 
 def test_the_verifier_detects_a_changed_report(world: World) -> None:

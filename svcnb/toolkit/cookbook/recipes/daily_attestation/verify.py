@@ -18,14 +18,14 @@ def text_of(report: dict[str, Any]) -> str:
 
 
 def problems(reports: list[dict[str, Any]], signer: str) -> list[str]:
-    """Returns all problems in a chain of reports.
+    """Returns the problems in a chain of reports. The function cannot find missing reports at the end of the chain.
 
     Args:
-        reports: The reports, in order.
-        signer: Address of the action's own key, which depends only on the action's CID.
+        reports: The reports, oldest first. The first report must be the first report of the chain.
+        signer: Address of the action's own key with its EIP-55 checksum. It depends only on the action's CID.
 
     Returns:
-        One sentence for each problem. The list is empty if the chain is complete.
+        One line for each problem, or an empty list if the function finds no problem.
     """
     found, previous, expected = [], "0x" + "00" * 32, None
     for report in reports:
@@ -46,5 +46,5 @@ def problems(reports: list[dict[str, Any]], signer: str) -> list[str]:
 
 if __name__ == "__main__":
     wrong = problems(json.loads(Path(sys.argv[1]).read_text("utf-8")), sys.argv[2])
-    print("\n".join(wrong) or "The chain is complete.")
+    print("\n".join(wrong) or "No problems found. Also check the date of the last report.")
     sys.exit(bool(wrong))

@@ -43,7 +43,8 @@ contract PriceConsumer {
         emit Trusted(oracle_);
     }
 
-    /// @notice Accepts a price that the oracle signed for this contract on this chain.
+    /// @notice Accepts a price that the oracle signed for this contract on this chain. The price must be recent, and its
+    /// round must be later than the stored round.
     function update(uint256 price_, uint64 at_, uint64 round_, uint8 v, bytes32 r, bytes32 s) external {
         if (uint256(s) > HALF) revert MalleableSignature();
         bytes32 domain =
@@ -58,7 +59,7 @@ contract PriceConsumer {
         emit Updated(price_, at_, round_);
     }
 
-    /// @notice Returns the price if it is recent.
+    /// @notice Returns the price in units of 10^-8. Fails if the price is older than the maximum age.
     function latest() external view returns (uint256) {
         if (at + maxAge < block.timestamp) revert TooOld(at);
         return price;

@@ -1,4 +1,4 @@
-"""Three local sources of a price, for tests and for offline use of the oracle: ``python sources.py``."""
+"""Simulation of three price sources, for tests and for offline use of the oracle: ``python sources.py``."""
 
 from __future__ import annotations
 
@@ -21,11 +21,16 @@ class Sources(StubServer):
 
     @property
     def described(self) -> list[dict[str, str]]:
-        """Settings of the oracle: each source's address, and the location of the price and the time in its response."""
+        """The setting ``sources`` of the oracle: each source's URL, and the JSON paths of the price and of its time."""
         return [{"url": self.url + path, "price": price, "at": at} for path, (price, at) in PLACES.items()]
 
     def report(self, *prices: object, age_s: float = 0) -> None:
-        """Sets the price and the age that each source reports. The time is in ISO 8601, seconds or milliseconds."""
+        """Sets the responses of the sources.
+
+        Args:
+            *prices: The price that each of the three sources reports, in the order of `PLACES`.
+            age_s: Age of all three prices in seconds.
+        """
         first, second, third = prices
         answers = (
             lambda _: {"price": first, "time": _iso(time.time() - age_s)},
@@ -42,8 +47,8 @@ def _iso(seconds: float) -> str:
 if __name__ == "__main__":
     with Sources() as sources:
         sources.report("3141.50", "3141.59", "3141.70")
-        print(f"Start the emulator with: --allow-address {sources.host}\nWrite into account.toml:\nsources = [")
+        print(f"Start the emulator with --allow-address {sources.host}\nChange `sources` in account.toml:\nsources = [")
         for each in sources.described:
             print("  { " + ", ".join(f"{name} = {json.dumps(value)}" for name, value in each.items()) + " },")
-        print("]\nCtrl-C stops the sources.", flush=True)
+        print("]\nTo stop the sources, press Ctrl-C.", flush=True)
         threading.Event().wait()

@@ -1,4 +1,4 @@
-"""HTTP servers for the tests and the notebook: a shop, and a store that can return false records."""
+"""Simulated HTTP servers for the tests and the notebook: a shop, and a store that can return false records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Shop(StubServer):
     """Shop that reports its orders. A refund is an order with a negative amount."""
 
     def sell(self, order: str, customer: str, cents: Any) -> None:
-        """Adds an order."""
+        """Adds an order. If `cents` is negative, the order is a refund. Tests also pass values that are not numbers."""
         self.answers[f"/orders/{order}"] = {"customer": customer, "cents": cents}
 
 
@@ -23,7 +23,7 @@ class Store(StubServer):
         self.records: dict[str, list[Any]] = {}
 
     def of(self, customer: str) -> list[Any]:
-        """Returns the records of a customer."""
+        """Returns the list of a customer's records. Changes of this list change the responses of the store."""
         self.answers[f"/receipts/{customer}"] = self._keep_or_show
         return self.records.setdefault(customer, [])
 

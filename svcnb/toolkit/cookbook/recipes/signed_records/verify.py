@@ -23,11 +23,14 @@ def head_of(receipt: dict[str, Any]) -> str:
 
 
 def problems(records: list[dict[str, Any]], issuer: str) -> list[str]:
-    """Returns one sentence for each problem, or an empty list if the chain is complete.
+    """Returns the problems in the records of one customer. Cannot find missing records at the end of the list.
 
     Args:
-        records: The records of one customer, as the store returns them.
-        issuer: Address of the issuer's own key, which depends only on the issuer's CID.
+        records: All records of the customer, as the store returns them.
+        issuer: Address of the issuer's own key with its EIP-55 checksum. It depends only on the issuer's CID.
+
+    Returns:
+        One line for each problem, or an empty list if the function finds no problem.
     """
     found, previous = [], "0x" + "00" * 32
     for number, record in enumerate(records, 1):
@@ -37,9 +40,9 @@ def problems(records: list[dict[str, Any]], issuer: str) -> list[str]:
         except Exception:  # noqa: BLE001 - any malformed signature
             by = None
         if by != issuer:
-            found.append(f"receipt {number}: {issuer} did not sign it")
+            found.append(f"receipt {number}: {issuer} did not sign this receipt")
         if receipt.get("number") != number or receipt.get("previous") != previous:
-            found.append(f"receipt {number}: its number or hash does not match the previous receipt")
+            found.append(f"receipt {number}: the number, or the hash of the previous receipt, is wrong")
         previous = head_of(receipt)
     return found
 

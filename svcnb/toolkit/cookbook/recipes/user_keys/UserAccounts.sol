@@ -28,7 +28,7 @@ contract UserAccounts {
     mapping(address => uint256) public nonces;
     mapping(address => address) private _migrated;
 
-    /// @notice The key that signs for an account. Before a migration, this is the account itself.
+    /// @notice Returns the address of the key that signs for an account. Before a migration, this is the account itself.
     function signerOf(address account) public view returns (address) {
         address signer = _migrated[account];
         return signer == address(0) ? account : signer;

@@ -29,12 +29,12 @@ class IdentityProvider:
         return str(self._key.address)
 
     def sign_in(self, name: str, approved: str, *, header: dict[str, str] | None = None, **claims: Any) -> str:
-        """Returns a token for a user and one order.
+        """Returns a token for a user and one order. The token expires after 5 minutes.
 
         Args:
             name: Name of the user who signed in.
             approved: Digest of the order that the user approved.
-            header: The token's header, for tests.
+            header: Header of the token, for tests. None means a header with the algorithm ES256K.
             **claims: Claims that replace or extend the usual ones, for tests.
         """
         given = {"iss": ISSUER, "aud": AUDIENCE, "sub": name, "exp": int(time.time()) + 300, "nonce": approved} | claims

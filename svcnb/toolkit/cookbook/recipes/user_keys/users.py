@@ -1,6 +1,7 @@
 """Lookup of a user's action and of the address of the action's key: ``python users.py NAME``.
 
-The user does not have to sign in. The template and the name determine the CID, and the CID determines the public key.
+The user does not have to sign in. The template, the settings and the name determine the CID, and the CID determines
+the public key.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ class Key(NamedTuple):
 
 
 def action_of(name: str, settings: dict[str, Any], template: svcnb.Action, version: int = 1) -> svcnb.Action:
-    """Returns a user's action.
+    """Returns a user's action, which consists of the template and a constant with the settings and the user's name.
 
     Args:
         name: Name of the user at the identity provider.
-        settings: The constant ``USER`` of the template, without the name.
+        settings: Fields of the constant ``USER``. The argument `name` replaces a field ``name``.
         template: Template of the action. A different template gives each user a different key.
         version: Version of the template, which is a part of the constant.
 
@@ -64,7 +65,7 @@ def action_of(name: str, settings: dict[str, Any], template: svcnb.Action, versi
 
 
 def key_of(svc: svcnb.Client, action: svcnb.Action) -> Key:
-    """Returns the public key and the address of an action's own key. Runs the action `FIND` to look up both values."""
+    """Returns the public key and the address of an action's own key. Runs the action `FIND`, which costs credit."""
     found = svc.run(FIND, cid=action.cid).response
     return Key(found["publicKey"], found["address"])
 
@@ -75,7 +76,7 @@ def digest_of(kind: str, order: dict[str, str], settings: dict[str, Any]) -> str
     Args:
         kind: ``Payment`` or ``Migration``.
         order: Fields of the order. Numbers are strings of digits.
-        settings: The settings that all users share.
+        settings: Settings with the chain (``chainId``) and the address of the contract (``contract``).
     """
     domain = {"name": "UserAccounts", "version": "1"}
     domain |= {"chainId": settings["chainId"], "verifyingContract": settings["contract"]}
@@ -86,7 +87,7 @@ def digest_of(kind: str, order: dict[str, str], settings: dict[str, Any]) -> str
 
 
 def settings_of(file: Path) -> dict[str, Any]:
-    """Returns the settings that all users share, from the constant in ``account.toml``."""
+    """Returns the constant of the only action in a file like ``account.toml``. It also contains one user's name."""
     (described,) = tomllib.loads(file.read_text("utf-8"))["actions"].values()
     constant: dict[str, Any] = described["constant"]
     return constant

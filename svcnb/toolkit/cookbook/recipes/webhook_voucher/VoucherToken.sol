@@ -23,7 +23,7 @@ contract VoucherToken {
     address public immutable owner;
     address public signer;
     mapping(address => uint256) public balanceOf;
-    /// @notice Redeemed payments, identified by the payment and not by the signature.
+    /// @notice Whether a voucher for a payment was redeemed. The key is the hash of the payment's event id.
     mapping(bytes32 => bool) public redeemed;
 
     constructor() {
@@ -37,7 +37,7 @@ contract VoucherToken {
         emit Trusted(signer_);
     }
 
-    /// @notice Mints the tokens that a payment paid for.
+    /// @notice Mints the tokens of a voucher that the action signed. Each payment can be redeemed only once.
     function redeem(
         address recipient,
         uint256 quantity,
