@@ -1,4 +1,4 @@
-"""Health check of triggers. It detects triggers that fail, are late or have stopped.
+"""Health check of triggers. It determines whether each trigger is healthy, failing, late, idle or disabled.
 
 Source: docs/service/resources.md#states, docs/service/triggers.md#calls, docs/service/limits.md#limits-of-the-service.
 """
