@@ -11,7 +11,7 @@ import altair as alt
 
 from svcnb.charts.renderer import Layers
 from svcnb.charts.theme import BLUE, MUTED, OUTLINE, VERMILLION
-from svcnb.charts.words import TIMES, said, short, title
+from svcnb.charts.words import TIMES, count, said, short, title
 from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.explanation_graph import Box, Line, layout
@@ -52,7 +52,7 @@ def permission_graph(explanation: Explanation) -> Layers:
     boxes = [_box(box, height / 2) for box in graph.boxes]
     verdict = "Allowed" if explanation.allowed else "Refused"
     below = [explanation.reason, *(f"warning: {each.text}" for each in explanation.warnings)]
-    below += [f"{graph.left_out} more groups not shown"] * bool(graph.left_out)
+    below += [f"{count(graph.left_out, 'more group')} not shown"] * bool(graph.left_out)
     return Layers(
         layer=[*_line_marks(lines), *_box_marks(boxes)],
         title=title(verdict, *(part for text in below for part in _wrapped(text))),

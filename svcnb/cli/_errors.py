@@ -64,7 +64,7 @@ def explain(error: BaseException) -> Explanation | None:
         return Explanation(_invalid(error), "To list the settings, run `svcnb emulator --help`.", ExitCode.USAGE)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(error.filename)
-        return Explanation(f"{where}: {error.strerror}", _FILE_HINTS.get(error.errno, _FILE_HINT), ExitCode.FAILED)
+        return Explanation(f"{where}: {error.strerror}", _FILE_HINTS.get(error.errno or 0, _FILE_HINT), ExitCode.FAILED)
     if isinstance(error, ModuleNotFoundError) and (extra := _extra_of(error.name)):
         return Explanation(f"{error.name} is not installed", f"Run: {install_command(extra)}", ExitCode.TOOL_MISSING)
     return _full_disk(error)
@@ -80,7 +80,7 @@ def _full_disk(error: BaseException) -> Explanation | None:
         )
     if isinstance(error, OSError) and error.errno in _FULL:
         message = f"a file or the output cannot be written: {error.strerror}"
-        return Explanation(message, _FULL[error.errno], ExitCode.FAILED)
+        return Explanation(message, _FULL[error.errno or 0], ExitCode.FAILED)
     return None
 
 
@@ -116,23 +116,31 @@ def _unknown(name: str) -> str:
     return f"unknown setting {name!r}" + (f": use {' or '.join(map(repr, near))}" if near else "")
 
 
-_FILE_HINT = "Check that the file exists, that you can read and write it, and that the disk has free space."
-
-_FILE_HINTS = {
-    errno.EINVAL: (
-        "Pass a regular file. For the output of another program, save the output in a file, or pass - if the command "
-        "reads standard input."
-    ),
-    errno.EFBIG: "Pass a file that is not larger than the limit.",
-}
-
 _FULL = {
     errno.ENOSPC: "Free some disk space, and run the command again.",
     errno.EDQUOT: "Delete some of your files on this disk, or ask for a larger quota. Then run the command again.",
     errno.EFBIG: "Raise the maximum file size, which `ulimit -f` shows. Then run the command again.",
 }
 """Hints for the error numbers of a write that exceeds the free disk space, the quota or the maximum file size. Such an
-error does not name the file."""
+error usually does not name the file."""
+
+_FILE_HINTS = {
+    errno.ENOENT: "Check the path. The file or its folder does not exist.",
+    errno.ENOTDIR: "Check the path. A part of the path is a file, not a folder.",
+    errno.EISDIR: "Pass the path of a file, not of a folder.",
+    errno.EACCES: "Change the permissions of the file or of its folder, or pass a different path.",
+    errno.EINVAL: (
+        "Pass a regular file. For the output of another program, save the output in a file, or pass - if the command "
+        "reads standard input."
+    ),
+    errno.EFBIG: "Pass a file that is not larger than the limit.",
+    errno.ENOSPC: _FULL[errno.ENOSPC],
+    errno.EDQUOT: _FULL[errno.EDQUOT],
+}
+"""Hints for errors that name a file, by error number."""
+
+_FILE_HINT = "Check the path, the permissions and the type of the file."
+"""Hint for all other errors that name a file."""
 
 _EXTRAS = ("emulator", "chain", "lab", "lint", "reports")
 """Extras that a hint can suggest, smallest first."""

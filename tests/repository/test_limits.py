@@ -62,6 +62,7 @@ EMULATOR = {
     ),
     "Time to receive the request line and headers": f"{limits.HEAD_TIMEOUT_S:.0f} seconds",
     "Size of the request line and headers": size(limits.MAX_HEAD_BYTES),
+    "URL of a request": "less than 64 KiB",  # the limit of httptools
     "Number of headers": f"{limits.MAX_HEADERS}",
     "Time to receive the body of a request": f"{limits.BODY_TIMEOUT_S:.0f} seconds",
     "Size of the body of a request": f"`--max-body-bytes` ({size(limits.MAX_BODY_BYTES)})",

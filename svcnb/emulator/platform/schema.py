@@ -36,7 +36,7 @@ class Table:
         found = _NUMBERED.search(definition)
         self._numbered = found[1] if found else None
         if name in _TABLES:
-            raise ValueError(f"the table {name} is defined twice")
+            raise ValueError(f"the table {name} is defined twice: use a different name")
         _TABLES[name] = self
 
     def create(self, connection: Connection) -> None:

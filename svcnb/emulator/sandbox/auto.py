@@ -10,7 +10,7 @@ from typing import Final
 from svcnb.emulator.sandbox.fast import FastEngine
 from svcnb.emulator.sandbox.protocol import EngineState, Host, Outcome
 from svcnb.emulator.sandbox.repeat import RepeatableHost
-from svcnb.emulator.sandbox.run_result import HOST_LOST_TEXT, timeout_text
+from svcnb.emulator.sandbox.run_result import HOST_LOST_TEXT, diverged_text, timeout_text
 from svcnb.emulator.sandbox.v8 import V8Engine
 from svcnb.protocol.limits import MAX_SCANNED_SOURCE, ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
@@ -47,8 +47,8 @@ class AutoEngine:
     `MAX_SCANNED_SOURCE` characters. A trap is an operation that `fast` cannot perform exactly. After a trap, too much
     memory use or the loss of a process, the engine repeats the run on `v8`. The second attempt receives the results of
     the first attempt, and does not repeat operations with side effects
-    (`svcnb.emulator.sandbox.repeat.RepeatableHost`). If the second attempt requests other operations, the run ends with
-    the failure of the first attempt. Later runs of a source that caused a trap start on `v8`.
+    (`svcnb.emulator.sandbox.repeat.RepeatableHost`). If the second attempt makes different requests, the run fails.
+    Later runs of a source that caused a trap start on `v8`.
 
     Args:
         limits: Limits of the prepared processes.
@@ -82,7 +82,7 @@ class AutoEngine:
     async def start(self) -> None:
         """Starts to warm up `fast` and returns immediately.
 
-        The first run starts the warm-up of `v8`, because few runs need `v8`.
+        The warm-up of `v8` starts only with the first run, because an idle emulator must use little memory.
         """
         await self._fast.start()
         self._v8_asleep = True
@@ -123,7 +123,7 @@ class AutoEngine:
     async def is_reachable(self) -> bool:
         """Returns whether the processes of both engines respond.
 
-        The method checks the processes of `v8` only after the first run that needs `v8`.
+        The method checks the processes of `v8` only after the first run.
         """
         return await self._fast.is_reachable() and (self._v8_asleep or await self._v8.is_reachable())
 
@@ -153,7 +153,8 @@ class AutoEngine:
             first.trace.why = (
                 f"the run encountered {why} on fast, but the repetition on v8 requested different operations"
             )
-            return first._replace(elapsed_s=total_s)
+            text = diverged_text(str(why)) if first.error_kind == "unsupported" else first.error
+            return first._replace(elapsed_s=total_s, error=text)
         operations = f" after {host.operations} operations, whose results v8 used again" if host.operations else ""
         second.trace.why = f"the run encountered {why} on fast{operations}"
         error = timeout_text(limits) if second.error_kind == "timeout" else second.error

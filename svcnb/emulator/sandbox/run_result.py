@@ -41,6 +41,19 @@ def unsupported_text(what: str) -> str:
     )
 
 
+def diverged_text(what: str) -> str:
+    """Returns the error message of a run on `auto` whose repetition on `v8` made different requests.
+
+    Args:
+        what: Operation that `fast` does not support.
+    """
+    return (
+        f"The action engine 'fast' encountered {what}, which it cannot execute like the service. The repetition on "
+        "'v8' was stopped, because the action then made different requests. Use the engine 'v8': svcnb emulator "
+        "--action-engine v8 (SVC_ACTION_ENGINE)"
+    )
+
+
 FUNDS_TEXT = "Your function ran out of funds and was terminated."
 HOST_LOST_TEXT = (
     "The process that ran this action was lost and has been replaced. Nothing was charged. Run the action again."

@@ -107,6 +107,18 @@ def test_a_request_in_progress_can_be_aborted_in_the_repetition(room: Any, site:
     assert outcome.trace.engine == "v8"
 
 
+def test_a_repetition_with_a_different_request_fails_and_recommends_v8(room: Any, site: Any, open_network: Any):
+    source = """const main = async ({ url }) => {
+      await fetch(url + '/price', { method: 'POST', body: String(Math.random()) });
+      return new globalThis["In" + "tl"].NumberFormat('de-DE').format(0.5);
+    };"""
+    outcome = room.run(source, {"url": site.url}, host=room.host(network=open_network("allow")))
+    assert outcome.error_kind == "unsupported"
+    assert "different requests" in outcome.error
+    assert "--action-engine v8 " in outcome.error
+    assert [path for _, path, _, _ in site.seen] == ["/price"]
+
+
 def test_v8_has_no_process_while_it_is_not_in_use(
     new_room: Callable[..., Any], live_isolates: Callable[[], dict[int, int]], monkeypatch: pytest.MonkeyPatch
 ):
