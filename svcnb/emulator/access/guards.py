@@ -23,7 +23,7 @@ def presented_key(headers: Headers) -> str:
     treats an empty key as a missing key (docs/service/http.md#authentication).
 
     Args:
-        headers: The request's headers.
+        headers: HTTP headers of the request.
 
     Raises:
         StructuredError: 401 if the request has no key.

@@ -169,8 +169,8 @@ def error_text(name: str, arguments: tuple[Any, ...]) -> str:
     """Returns a contract error as text, with hashes in hex.
 
     Args:
-        name: The error's name.
-        arguments: Arguments of the error.
+        name: Name of the contract's custom error, for example ``GroupDoesNotExist``.
+        arguments: Decoded arguments of the error.
     """
     return f"{name}({', '.join(_shown(argument) for argument in arguments)})"
 

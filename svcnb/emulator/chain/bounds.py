@@ -25,8 +25,8 @@ def bounded(method: str, params: list[Any]) -> list[Any]:
     """Returns parameters that are safe to send to the node.
 
     Args:
-        method: Method of the request.
-        params: Parameters of the request.
+        method: Name of the JSON-RPC method.
+        params: Parameters of the method, as the caller sent them.
 
     Returns:
         The parameters. The gas of a call is at most `MAX_CALL_GAS`. A call without a gas limit and without block

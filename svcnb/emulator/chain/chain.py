@@ -45,7 +45,7 @@ class Chain:
         clock: Clock for the timestamps of blocks.
 
     Attributes:
-        chain_id: Chain id. For an external chain, the value is 0 until `start`.
+        chain_id: Id of the chain (EIP-155). For an external chain, the value is 0 until `start`.
         contract_address: Address of the contract, in lowercase with the prefix 0x. The custody's root secret determines
             this address.
         payers: Addresses of the wallets that send the writes of API mode, in lowercase with the prefix 0x.

@@ -206,7 +206,8 @@ def _check_readable(value: Any, depth: int = 1) -> None:
 def _raw(params: list[Any]) -> bytes:
     if not params or not isinstance(params[0], str) or not params[0].startswith("0x"):
         raise RpcError(
-            INVALID_PARAMS, "the first parameter is not a signed transaction: send the signed bytes as 0x hex"
+            INVALID_PARAMS,
+            "the first parameter is missing or does not start with 0x: send the signed transaction as 0x hex",
         )
     size = len(params[0]) // 2 - 1
     if size > MAX_TRANSACTION_BYTES:

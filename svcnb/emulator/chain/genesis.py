@@ -20,7 +20,7 @@ class Genesis(NamedTuple):
     """Parameters that determine the first block.
 
     Attributes:
-        chain_id: Chain id.
+        chain_id: Id of the chain (EIP-155).
         timestamp: Timestamp of the block, in Unix seconds.
         balances: Initial balances in wei. The keys are addresses in lowercase with the prefix 0x.
         engine: Engine of the chain. Other engines cannot use the dumps and blocks of this engine.

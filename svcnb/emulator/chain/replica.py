@@ -104,7 +104,7 @@ class Replica:
         """Reads the first block from the database, or creates it, and rebuilds the chain from the journal.
 
         Args:
-            chain_id: Chain id.
+            chain_id: Id of the chain (EIP-155) from the settings.
             balances: Balances in the first block, in wei by address. The balances apply only at the first start.
             early: Node that is already starting, or None. The method uses this node if its first block matches.
 

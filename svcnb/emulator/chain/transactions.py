@@ -31,7 +31,7 @@ class Transaction(NamedTuple):
         raw: Encoded bytes.
         hash: keccak256 hash of the encoded bytes.
         sender: Address of the signer, in lowercase with the prefix 0x.
-        chain_id: Chain id, or None for a legacy transaction that is valid on any chain.
+        chain_id: Id of the chain (EIP-155), or None for a legacy transaction that is valid on any chain.
         nonce: Nonce of the sender.
         gas: Gas limit.
         max_fee: Maximum fee in wei per unit of gas.
@@ -62,7 +62,7 @@ def sign(
 
     Args:
         secret: Private key of the sender.
-        chain_id: Chain id.
+        chain_id: Id of the chain on which the transaction is valid (EIP-155).
         nonce: Nonce of the sender.
         to: Address of the receiver, or None to create a contract.
         data: Call data or creation code.

@@ -29,7 +29,7 @@ def take(connection: Connection, name: str) -> bool:
 
     Args:
         connection: Connection inside a transaction. The commit acquires the lease.
-        name: The name of the lease.
+        name: Name that identifies the lease, for example ``chain``.
 
     Returns:
         Whether this server now has the lease.
@@ -59,7 +59,7 @@ async def held(store: Store, name: str) -> AsyncIterator[None]:
 
     Args:
         store: The shared database.
-        name: The name of the lease.
+        name: Name that identifies the lease, for example ``chain``.
 
     Raises:
         StoreUnavailable: The database is unavailable.

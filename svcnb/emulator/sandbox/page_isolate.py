@@ -56,7 +56,9 @@ class PageIsolate:
                 await self._ready
         except TimeoutError:
             self.close()
-            raise StartFailed(f"the web worker for actions was not ready within {timeout_s:g} s") from None
+            raise StartFailed(
+                f"the web worker for actions was not ready within {timeout_s:g} s: reload the page"
+            ) from None
         except BaseException:
             self.close()
             raise

@@ -77,9 +77,15 @@ async def test_an_acknowledged_write_is_there_after_reopening(tmp_path: Path) ->
 def test_a_damaged_file_is_refused_with_the_next_step(tmp_path: Path) -> None:
     damaged = tmp_path / "state.db"
     damaged.write_bytes(b"this is no database" * 100)
-    with pytest.raises(StateUnusable, match=r"cannot be opened|restore it"):
+    with pytest.raises(StateUnusable, match=r"cannot be opened.*restore the file"):
         Store(f"sqlite:///{damaged}")
     assert damaged.read_bytes() == b"this is no database" * 100
+
+
+def test_a_server_that_does_not_respond_is_reported_with_the_next_step() -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(StateUnusable, match=r"cannot be opened.*check that the server is running"):
+        Store("postgresql://svcnb@127.0.0.1:1/name")
 
 
 def test_a_state_of_another_schema_is_refused_and_left_as_it_was(tmp_path: Path) -> None:

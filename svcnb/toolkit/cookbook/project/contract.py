@@ -63,8 +63,9 @@ def bound(w3: Web3, name: str, function: str, given: tuple[str, ...]) -> Any:
     interface = json.loads(artifact(name).read_text("utf-8"))["abi"]
     if name not in deployed():
         raise click.ClickException(f"{name} is not deployed yet. Deploy it: python contract.py deploy {name}")
+    values = arguments(interface, function, given)
     contract = w3.eth.contract(Web3.to_checksum_address(deployed()[name]), abi=interface)
-    return contract.functions[function](*arguments(interface, function, given))
+    return contract.functions[function](*values)
 
 
 def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any]:
