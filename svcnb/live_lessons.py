@@ -46,7 +46,7 @@ class Live(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Returns the text of the box at the top of the lesson."""
+        """Costs, requirements and skipped cells of the lesson on a live service, as sentences for learners."""
         cost = f"costs about {self.cents} cents" if self.cents else "is free"
         skipped = f"On a live service, it skips {self.skips}." if self.skips else ""
         parts = [f"This lesson can run on a live service, where it {cost}.", self.needs, skipped]
@@ -202,7 +202,7 @@ def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
 
 
 def end() -> None:
-    """Runs all cells from now on, because the lesson uses an emulator."""
+    """Removes the transformer that skips cells, so that IPython runs all later cells. Repeated calls have no effect."""
     if (shell := ipython_shell()) is not None:
         shell.ast_transformers[:] = [each for each in shell.ast_transformers if not isinstance(each, Skipper)]
 

@@ -112,7 +112,7 @@ class Board:
         return ["learner", "lesson", "exercise", "last activity", "stuck", "solved", *self.lessons]
 
     def rows(self) -> list[list[str]]:
-        """Returns one row for each learner, and one row with totals."""
+        """Returns one row for each learner, and one row with totals. Returns an empty list if there are no learners."""
         stuck = self._stuck_at()
         total = len(self.exercises)
         rows = [

@@ -69,7 +69,7 @@ class Learner(BaseModel):
 
     @property
     def title(self) -> str:
-        """Name for display."""
+        """Display name of the learner, or the identifier if the display name is empty."""
         return self.display or self.name
 
 

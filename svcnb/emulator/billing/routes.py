@@ -86,7 +86,7 @@ class Credits:
         return PublishableKeyResponse(publishable_key=self._processor.publishable_key)
 
     async def _balance(self, call: Call, _given: None) -> BalanceResponse:
-        """Returns the credit of the account, which all its keys share."""
+        """Returns the credit of the account. All keys of the account share this credit."""
         credit = await self._ledger.credit_cents(call.caller.billing_wallet)
         # The processor counts a customer's debt, so credit is a negative amount (docs/service/billing.md#balance).
         return BalanceResponse(balance_cents=-credit, balance_display=self._ledger.display(credit))

@@ -18,7 +18,7 @@ class _Body(BaseModel):
 
 
 class Nothing(_Body):
-    """Empty object: ``{}``."""
+    """Request body without fields: ``{}``."""
 
 
 class ClockChange(_Body):

@@ -44,7 +44,7 @@ class Scanner(ABC):
         self._woken.set()
 
     async def run(self) -> None:
-        """Scans until the task is cancelled."""
+        """Scans until the task is cancelled. After an error, waits 1 second (database unavailable) or 10 seconds."""
         self._next_look = self._clock.now()
         while True:
             self._woken.clear()

@@ -161,7 +161,7 @@ class Triggers:
             await chain.rpc.close()
 
     async def reload(self) -> None:
-        """Reads all state again after a replacement of the database."""
+        """Restarts the queues and scanners after a replacement of the database, and clears the counts of webhooks."""
         self.posts_by_address.clear()
         self.posts_by_user.clear()
         await self.queues.restart()

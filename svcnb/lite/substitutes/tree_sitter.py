@@ -81,7 +81,7 @@ class Language:
 
 
 class Tree:
-    """Syntax tree of a source."""
+    """Syntax tree of a source text, with its root node."""
 
     def __init__(self, root: Node) -> None:
         self.root_node = root
@@ -94,7 +94,7 @@ class Parser:
         self._parse = _load(language.module)
 
     def parse(self, source: bytes) -> Tree:
-        """Parses a source in UTF-8."""
+        """Parses source text in UTF-8, and returns its syntax tree. Half surrogate pairs count as U+FFFD."""
         text = _LONE.sub("\ufffd", source.decode("utf-8", "surrogatepass"))
         offsets = None if text.isascii() else _offsets(text)
         nodes: list[Node] = []

@@ -4,5 +4,5 @@ from pathlib import Path
 
 
 def language() -> bytes:
-    """Returns the content of the WebAssembly module."""
+    """Returns the content of the WebAssembly module with the grammar, for `tree_sitter.Language`."""
     return Path(__file__).with_name("tree_sitter_page").joinpath("grammar.wasm").read_bytes()
