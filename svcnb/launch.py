@@ -87,7 +87,7 @@ _BY_EXIT_CODE: dict[int, type[EmulatorNotStarted]] = {
 
 
 class Emulator(EmulatorControl):
-    """Emulator of the service, in a separate process on this machine.
+    """Emulator of the service, in a separate process on this machine, or inside a browser page.
 
     The emulator accepts requests when the constructor returns.
 
@@ -183,17 +183,17 @@ class Emulator(EmulatorControl):
 
     @property
     def pid(self) -> int:
-        """Process id of the emulator."""
+        """Process id of the emulator. 0 in a browser page, which has no processes."""
         return self._process.pid
 
     @property
     def running(self) -> bool:
-        """Whether the emulator's process is running."""
+        """Whether the emulator is running."""
         return self._process.running
 
     @property
     def log(self) -> str:
-        """Last lines that the emulator's process wrote to standard error."""
+        """Last lines that the emulator's process wrote to standard error, at most 200. Empty in a browser page."""
         return self._process.log()
 
     def handle(self) -> EmulatorControl:
@@ -201,7 +201,10 @@ class Emulator(EmulatorControl):
         return EmulatorControl(self.base_url, control_token=self._control_token, names=self._names)
 
     def wait(self) -> None:
-        """Waits until the emulator's process has ended, for example because it was idle."""
+        """Waits until the emulator's process has ended, for example because it was idle.
+
+        In a browser page, the method returns immediately.
+        """
         self._process.wait()
 
     def stop(self) -> None:

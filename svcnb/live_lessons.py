@@ -229,7 +229,14 @@ class Skipper:
         self.missing: set[str] = set()
 
     def visit(self, cell: ast.Module) -> ast.Module:
-        """Returns the cell's code with a handler for expected errors, or code that prints a notice instead."""
+        """Returns the code that IPython runs for a cell.
+
+        The code is the cell's code with a handler for expected errors, or code that prints why the cell is skipped. A
+        cell that starts a lesson stays unchanged.
+
+        Args:
+            cell: Syntax tree of the cell.
+        """
         made = set(_made(cell))
         if _begins_a_lesson(cell):
             return cell
@@ -245,7 +252,12 @@ class Skipper:
         print(f"{self.TITLE}: {reason}")  # noqa: T201 - a notebook's text
 
     def failed(self, error: Exception, made: Iterable[str]) -> None:
-        """Records that the service or the page stopped a cell early."""
+        """Records that the service or the page stopped a cell early, and prints the reason.
+
+        Args:
+            error: The error that stopped the cell.
+            made: Names that the cell binds. Later cells that use one of these names are skipped.
+        """
         self.missing |= set(made)
         self.notice(self._sentence(error))
 

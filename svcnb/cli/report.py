@@ -283,7 +283,7 @@ def _parameters(given: tuple[str, ...]) -> dict[str, str]:
             )
         if not name.strip():
             raise click.BadParameter(
-                "the parameter has no name before the character =, as in since=30d", param_hint="--param"
+                "the parameter has no name before =: write NAME=VALUE, for example since=30d", param_hint="--param"
             )
         found[name.strip()] = value
     return found

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NoReturn
 
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.outcomes import Outcome
@@ -17,6 +17,7 @@ from svcnb.protocol.errors import shown
 from svcnb.protocol.nesting import parse
 
 FORMAT: Final = "svcnb batch 1"
+_OTHER_FILE: Final = "Pass another file, or delete this file to start from the beginning."
 
 
 class BatchFile:
@@ -48,25 +49,30 @@ class BatchFile:
         if not lines:
             return
         if (header := _json(lines[0])) != self._header:
-            raise InvalidArgument(
-                f"the file {self.path} {self._problem(header)}",
-                hint="Pass another file, or delete this file to start from the beginning.",
-            )
+            self._refuse(header)
         for line in lines[1:]:
             kept = _json(line)  # None if a crash truncated the line
             if isinstance(kept, dict) and 0 <= kept.get("index", -1) < len(self._params):
                 yield Outcome.model_validate({**kept, "params": self._params[kept["index"]]})
 
-    def _problem(self, header: Any) -> str:
+    def _refuse(self, header: Any) -> NoReturn:
         if not isinstance(header, dict) or header.get("format") != FORMAT:
-            return "is not a batch file"
+            raise InvalidArgument(f"the file {self.path} is not a batch file", hint=_OTHER_FILE)
         if header.get("cid") != self._header["cid"]:
-            given = shown(header.get("cid"))
-            return f"belongs to another batch: it contains runs of the action {given}, not {self._header['cid']}"
+            raise InvalidArgument(
+                f"the file {self.path} belongs to another batch: it contains runs of the action "
+                f"{shown(header.get('cid'))}, not {self._header['cid']!r}",
+                hint=_OTHER_FILE,
+            )
         if header.get("runs") != self._header["runs"]:
-            given = shown(header.get("runs"))
-            return f"belongs to another batch: that batch has {given} runs, but this batch has {self._header['runs']}"
-        return "belongs to another batch: that batch has other parameters"
+            raise InvalidArgument(
+                f"the file {self.path} belongs to another batch: that batch has {shown(header.get('runs'))} runs, but "
+                f"this batch has {self._header['runs']}",
+                hint=_OTHER_FILE,
+            )
+        raise InvalidArgument(
+            f"the file {self.path} belongs to another batch: that batch has other parameters", hint=_OTHER_FILE
+        )
 
     def open(self) -> None:
         """Opens the file for appending."""

@@ -42,9 +42,9 @@ class FaultControl(Checked):
     def until_cleared(
         self, part: Part, *, status: int | None = None, delay: float | str | timedelta | None = None
     ) -> None:
-        """Makes all calls to a part of the service fail or wait until `clear`.
+        """Makes all calls to a part of the service fail or wait until a call of `clear`.
 
-        The arguments are the same as for `next`.
+        The arguments are the same as for `next`, without ``times``.
         """
         self._inject(part, status, delay, None)
 

@@ -155,7 +155,7 @@ def _check(value: Any, where: str, inside: tuple[int, ...] = ()) -> None:
         _check_plain(value, where)
         return
     if id(value) in inside:
-        raise MalformedValue(f"{where} contains itself", hint="Pass data without cycles.")
+        raise MalformedValue(f"the value {where} contains itself", hint="Pass data without cycles.")
     if len(inside) == _MAX_DEPTH:
         raise MalformedValue(
             f"the constant has more than {_MAX_DEPTH} levels of nesting",

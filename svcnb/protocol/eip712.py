@@ -84,8 +84,9 @@ def _member(values: Any, name: Any, of: str = "") -> Any:
     try:
         return values[name]
     except KeyError:
-        where = f"the member {of!r} of the envelope" if of else "the envelope"
-        raise MalformedValue(f"{where} has no member {shown(name)}", hint=_HINT) from None
+        if of:
+            raise MalformedValue(f"the envelope has no member {shown(name)} in {of!r}", hint=_HINT) from None
+        raise MalformedValue(f"the envelope has no member {shown(name)}", hint=_HINT) from None
 
 
 def _type_string(name: str, fields: list[dict[str, str]]) -> str:

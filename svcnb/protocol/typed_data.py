@@ -105,9 +105,9 @@ def canonical_types(flow: Flow) -> dict[str, list[dict[str, str]]]:
 
 def _require_range(name: str, number: object, most: int) -> None:
     if type(number) is not int:
-        raise MalformedValue(f"{name} must be an integer, not {shown(number)}")
+        raise MalformedValue(f"the argument {name} must be an integer, not {shown(number)}")
     if not 0 <= number <= most:
-        raise MalformedValue(f"{name} is {number}: expected 0 to {most}")
+        raise MalformedValue(f"the argument {name} is {shown(number)}: expected 0 to {most}")
 
 
 # --- digest -------------------------------------------------------------------------------------------------------

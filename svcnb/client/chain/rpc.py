@@ -88,13 +88,13 @@ def _post(url: str, body: object) -> Flow[Any]:
             f"the response from {urlsplit(url).hostname} is not a response of a chain node",
             hint="Set rpc_url (SVC_RPC_URL) to the address of a JSON-RPC endpoint.",
         ) from None
-    except (TransportError, ServiceError) as error:
-        # The new error does not include the original one, because the address of a node often contains a key.
-        what = f"returned status {error.status}" if isinstance(error, ServiceError) else "did not respond"
+    # The new errors do not include the original one, because the address of a node often contains a key.
+    except ServiceError as error:
         raise ChainError(
-            f"the chain node at {urlsplit(url).hostname} {what}",
-            hint=_FAILED,
+            f"the chain node at {urlsplit(url).hostname} returned the status {error.status}", hint=_FAILED
         ) from None
+    except TransportError:
+        raise ChainError(f"the chain node at {urlsplit(url).hostname} did not respond", hint=_FAILED) from None
 
 
 def _result(answer: Any, method: str) -> Any:

@@ -239,14 +239,14 @@ def _secret(key: KeyRef) -> str:
     text = (found.reveal() if isinstance(found, Secret) else found or "").strip()
     if text and not looks_like_hash(text):
         return text
+    hint = "Pass the UsageKey that mine.usage_keys.create() returned, or the key string that you saved."
     if isinstance(key, UsageKey):
-        problem = f"the usage key {key.name!r} has no secret"
-    else:
-        problem = f"{text} is the hash of a usage key" if text else "the usage key is an empty string"
-    raise InvalidArgument(
-        f"{problem}, but the check requires the secret",
-        hint="Pass the UsageKey that mine.usage_keys.create() returned, or the key string that you saved.",
-    )
+        raise InvalidArgument(
+            f"the check requires the secret of the usage key {key.name!r}, but this object has no secret", hint=hint
+        )
+    if text:
+        raise InvalidArgument(f"the check requires the secret of a usage key, but {text} is its hash", hint=hint)
+    raise InvalidArgument("the check requires the secret of a usage key, but the string is empty", hint=hint)
 
 
 def _expiration(account: Ownership, expires_in: Span | None) -> Flow[int]:

@@ -231,16 +231,16 @@ def require_same_service(account: Ownership, record: PendingMint) -> Flow[None]:
     """
     node = yield from account.chain.node()
     here = (account.chain.config.base_url, node.chain_id, node.contract_address.lower())
-    creation = f"the creation of the {record.kind} {record.name!r}"
     if record.base_url != here[0]:
         raise InvalidArgument(
-            f"{creation} was started with the service {record.base_url}, but this client uses {here[0]}",
+            f"the creation of the {record.kind} {record.name!r} was started with the service {record.base_url}, but "
+            f"this client uses {here[0]}",
             hint=f"Resume the creation with a client of the first service: svcnb.Client({record.base_url!r}).",
         )
     if (record.chain_id, record.contract_address) != here[1:]:
         raise InvalidArgument(
-            f"{creation} was started on chain {record.chain_id} with the contract {record.contract_address}, but the "
-            f"service now uses chain {here[1]} and the contract {here[2]}",
+            f"the creation of the {record.kind} {record.name!r} was started on chain {record.chain_id} with the "
+            f"contract {record.contract_address}, but the service now uses chain {here[1]} and the contract {here[2]}",
             hint="Delete the record, because no client can finish this creation with the new chain or contract: "
             f"svc.chain_secured.delete_pending({record.id!r}, confirm=True). Then create a new {record.kind}.",
         )

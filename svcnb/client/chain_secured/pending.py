@@ -256,20 +256,25 @@ class PendingFolder:
             ) from None
 
     def _key(self) -> bytes:
-        doing = "read"
         try:
             if not self.key_file.exists():
-                doing = "create"
                 self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 # If two processes create the key simultaneously, both use the key of the first process.
                 create_file(self.key_file, secrets.token_bytes(_KEY_BYTES))
+        except OSError as error:
+            raise ConfigError(
+                f"cannot create the key file {self.key_file}, which encrypts the recovery records of new wallets and "
+                f"keys: {error.strerror or error}",
+                hint=f"Make the folder {self.key_file.parent} writable for your user.",
+            ) from error
+        try:
             _require_private(self.key_file)
             key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
         except OSError as error:
             raise ConfigError(
-                f"cannot {doing} the key file {self.key_file}, which encrypts the recovery records of new wallets and "
+                f"cannot read the key file {self.key_file}, which encrypts the recovery records of new wallets and "
                 f"keys: {error.strerror or error}",
-                hint=f"Make the folder {self.key_file.parent} writable, and the file readable, for your user.",
+                hint="Make the file readable for your user.",
             ) from error
         if len(key) != _KEY_BYTES:
             raise ConfigError(

@@ -42,6 +42,10 @@ APPROVAL_TIMEOUT_S: Final = 600.0
 FIRST_POLL_S: Final = 0.05
 LONGEST_POLL_S: Final = 1.0
 _TOKEN_BYTES: Final = 32
+_NEW_KEY: Final = (
+    "Pass the object that svc.usage_keys.create returned. To create a key together with the trigger, call "
+    "triggers.create_for(svc, action, name=name)."
+)
 
 
 @dataclass(frozen=True)
@@ -334,18 +338,12 @@ def _key_text(key: object) -> str:
     if isinstance(text, str) and text.strip():
         return text.strip()
     if isinstance(key, UsageKey):
-        problem = f"the usage key {key.name!r} has no secret, because a list call returned this object"
-    elif isinstance(text, str):
-        problem = "the usage key is an empty string"
-    else:
-        problem = f"a trigger requires a usage key, not {type(key).__name__}"
-    raise InvalidArgument(
-        problem,
-        hint=(
-            "Pass the object that svc.usage_keys.create returned. To create a key together with the trigger, call "
-            "triggers.create_for(svc, action, name=name)."
-        ),
-    )
+        raise InvalidArgument(
+            f"the usage key {key.name!r} has no secret, because a list call returned this object", hint=_NEW_KEY
+        )
+    if isinstance(text, str):
+        raise InvalidArgument("a trigger requires a usage key, but the string is empty", hint=_NEW_KEY)
+    raise InvalidArgument(f"a trigger requires a usage key, not {type(key).__name__}", hint=_NEW_KEY)
 
 
 def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:

@@ -179,7 +179,8 @@ class LocalSigner(Signer):
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             raise SigningError(
-                f"{file} already exists", hint="Choose another path, or move the existing file to another folder."
+                f"the file {file} already exists",
+                hint="Choose another path, or move the existing file to another folder.",
             ) from None
         with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
             opened.write(sealed)

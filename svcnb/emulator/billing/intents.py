@@ -118,7 +118,11 @@ class Intent(NamedTuple):
         )
 
     def canceled(self, now: float) -> Intent:
-        """Returns a copy of the payment with the status ``canceled``."""
+        """Returns a copy of the payment with the status ``canceled``.
+
+        Args:
+            now: Current time, in Unix seconds.
+        """
         return self._replace(
             status="canceled", becomes=None, due_at=None, problem_code=None, problem=None, updated_at=now
         )
@@ -138,7 +142,15 @@ class Intent(NamedTuple):
 
 
 def ensure_customer(connection: Connection, wallet: str, *, id_: str, email: str | None, now: float) -> None:
-    """Creates the customer for a wallet, or sets the e-mail address of an existing customer."""
+    """Creates the customer for a wallet, or sets the e-mail address of an existing customer.
+
+    Args:
+        connection: Connection inside a transaction.
+        wallet: Billing wallet of the customer.
+        id_: Id of a new customer. An existing customer keeps its id.
+        email: E-mail address. None keeps the address of an existing customer.
+        now: Current time, in Unix seconds.
+    """
     known = connection.column("SELECT email FROM processor_customers WHERE wallet = :wallet", wallet=wallet)
     if not known:
         connection.insert("processor_customers", wallet=wallet, id=id_, email=email, created_at=now)

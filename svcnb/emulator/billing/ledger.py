@@ -325,7 +325,7 @@ class Ledger:
     display = staticmethod(display)
 
     async def credit_cents(self, billing_wallet: str) -> int:
-        """Returns the credit in cents, including reserved cents. A negative amount is a debt."""
+        """Returns the credit of an account in cents, including reserved cents. A negative amount is a debt."""
         account = billing_wallet.lower()
         return await self._store.run(lambda connection: books.credit_of(connection, account))
 

@@ -157,6 +157,10 @@ class Processor:
     async def find(self, intent_id: str, client_secret: str) -> Intent:
         """Returns a payment if the client secret is correct.
 
+        Args:
+            intent_id: Id of the payment.
+            client_secret: Secret of the payment.
+
         Raises:
             ProcessorRefusal: 404 if the payment does not exist or has a different client secret.
         """
@@ -227,7 +231,11 @@ class Processor:
         return await self._change(intent_id, change, client_secret)
 
     async def cancel(self, intent_id: str, client_secret: str) -> Intent:
-        """Cancels a payment and returns it.
+        """Cancels a payment, and returns the canceled payment.
+
+        Args:
+            intent_id: Id of the payment.
+            client_secret: Secret of the payment.
 
         Raises:
             ProcessorRefusal: 404 as in `find`. 400 if the payment is processing, has succeeded or is canceled.

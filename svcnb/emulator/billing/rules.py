@@ -9,13 +9,17 @@ from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MAX_PAYMENT_C
 
 
 def dollars(cents: int) -> str:
-    """Formats an amount in dollars: ``$5.00``, ``-$0.03``."""
+    """Returns an amount in cents as text in dollars, for example ``$5.00`` or ``-$0.03``."""
     sign = "-" if cents < 0 else ""
     return f"{sign}${abs(cents) // 100}.{abs(cents) % 100:02d}"
 
 
 def display(credit_cents: int) -> str:
-    """Formats a balance: ``$5.00 credit``, ``No credits`` or ``$0.03 owed`` (docs/service/billing.md#prices)."""
+    """Returns a balance as text: ``$5.00 credit``, ``No credits`` or ``$0.03 owed`` (docs/service/billing.md#prices).
+
+    Args:
+        credit_cents: Credit in cents. A negative amount is a debt.
+    """
     if credit_cents > 0:
         return f"{dollars(credit_cents)} credit"
     return f"{dollars(-credit_cents)} owed" if credit_cents < 0 else "No credits"

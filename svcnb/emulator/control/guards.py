@@ -29,10 +29,13 @@ def control_guard(token: str) -> Guard:
         _require_token(request, token)
         if request.method in _WITH_BODY and not is_json(request):
             # A page of another site cannot send this content type without a preflight request.
+            given = request.headers.get("content-type", "")
+            problem = (
+                f"the content type of the request is {given[:60]!r}" if given else "the request has no content type"
+            )
             raise StructuredError(
                 415,
-                f"the content type of the request is {request.headers.get('content-type', '')[:60]!r}, but the "
-                f"control plane accepts only {JSON_TYPE}",
+                f"{problem}, but the control plane accepts only {JSON_TYPE}",
                 fix=f"Send the header Content-Type: {JSON_TYPE}. If the request has no values, send {{}}.",
             )
 
@@ -55,8 +58,8 @@ def _require_token(request: Request, token: str) -> None:
             401,
             "the control token is invalid" if given else "the control token is missing",
             fix=(
-                "Send Authorization: Bearer <control_token>. Without the setting control_token, the emulator creates "
-                "the token, and prints the token at the start."
+                "Send Authorization: Bearer with the value of the setting control_token. Without this setting, the "
+                "emulator creates a token, and only programs of the same user find the token automatically."
             ),
             docs="authentication",
             headers={"WWW-Authenticate": "Bearer"},

@@ -146,7 +146,10 @@ class Snapshots:
         return await self._store.run_long(lambda connection: _remove(connection, name))
 
     async def reset(self) -> None:
-        """Deletes all stored data except the snapshots, starts a new chain, and sets the clock to its initial value."""
+        """Restores the initial state: no accounts and a new chain. Keeps the snapshots.
+
+        The clock and the random number generators start again with their initial values.
+        """
         async with self._quiesce.exclusive():
             await self._runs.flush()
             clock, randomness = self._start

@@ -81,12 +81,12 @@ def is_json(request: Request) -> bool:
 
 
 def wrong_type(request: Request) -> StructuredError:
-    """Returns the 404 error for a request whose Content-Type is not JSON."""
-    content_type = request.headers.get("content-type", "")
+    """Returns the 404 error for a request whose Content-Type is missing or is not JSON."""
+    given = request.headers.get("content-type", "")
+    problem = f"the content type of the request is {given[:60]!r}" if given else "the request has no content type"
     return StructuredError(
         404,
-        f"the content type of the request is {content_type[:60]!r}, but {request.method} {request.url.path} accepts "
-        f"only {JSON_TYPE}",
+        f"{problem}, but {request.method} {request.url.path} accepts only {JSON_TYPE}",
         fix=f"Send the header Content-Type: {JSON_TYPE}.",
     )
 

@@ -317,7 +317,13 @@ def limited(limit: int, answers: Answers) -> type[Connection]:
 
 
 async def watch(connections: Collection[Connection]) -> None:
-    """Closes connections whose deadline has passed, until the task is cancelled."""
+    """Checks the deadlines of connections every half second, until the task is cancelled.
+
+    The function responds with 408 to an incomplete request, and closes each connection whose deadline has passed.
+
+    Args:
+        connections: The open connections of the server. The server adds and removes connections.
+    """
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(_LOOK_S)

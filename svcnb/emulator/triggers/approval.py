@@ -120,13 +120,17 @@ def _check_right_to_sign_in(ask: Ask, email: str, given: str) -> None:
     if _is_private(ask) and user_of(email) == user_of(DEFAULT_EMAIL):
         return
     if not hmac.compare_digest(given.encode(), ask.triggers.control_token.encode()):
-        message = (
-            "invalid control token"
-            if given
-            else f"a user other than {DEFAULT_EMAIL} needs the control token to sign in"
-        )
+        if given:
+            message = "invalid control token"
+        elif _is_private(ask):
+            message = f"a user other than {DEFAULT_EMAIL} needs the control token to sign in"
+        else:
+            message = "signing in to this emulator needs its control token"
         raise Refused(
-            401, "unauthorized", f"{message}: enter the control_token that the emulator printed when it started"
+            401,
+            "unauthorized",
+            f"{message}: enter the emulator's control token. To choose this token, start the emulator with the setting "
+            "control_token.",
         )
 
 

@@ -36,7 +36,12 @@ class Refused(Exception):
 
 
 def bad(code: str, message: str) -> Refused:
-    """Returns error 400 for an invalid value."""
+    """Returns error 400 for an invalid value.
+
+    Args:
+        code: Value of the field ``error``.
+        message: Text for the user, with the problem and the fix.
+    """
     return Refused(400, code, message)
 
 
@@ -56,5 +61,11 @@ def no_webhook() -> Refused:
 
 
 def limited(code: str, message: str, retry_after_s: int) -> Refused:
-    """Returns error 429 for a caller that has reached a limit."""
+    """Returns error 429 for a caller that has reached a limit.
+
+    Args:
+        code: Value of the field ``error``.
+        message: Text for the user, with the limit and the fix.
+        retry_after_s: Value of the Retry-After header, in seconds.
+    """
     return Refused(_TOO_MANY, code, message, retry_after_s=retry_after_s)

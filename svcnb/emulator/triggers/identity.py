@@ -92,7 +92,10 @@ class Identity:
     # --- tokens -------------------------------------------------------------------------------------------------
 
     async def by_token(self, token: str) -> User:
-        """Returns the user who approved a token.
+        """Returns the user who approved a token. With ``auto_approve``, the first use of a token approves the token.
+
+        Args:
+            token: The bearer token of a request.
 
         Raises:
             Refused: 401 if the token is malformed, not approved or revoked.
@@ -160,7 +163,11 @@ class Identity:
         return user
 
     async def listed(self, user: User) -> list[dict[str, Any]]:
-        """Returns the tokens of a user, newest first."""
+        """Returns the records of a user's tokens, newest first. A record has an id and a label, but not the token.
+
+        Args:
+            user: Owner of the tokens.
+        """
         query = "SELECT * FROM trigger_tokens WHERE user_id = :user ORDER BY seq DESC"
         return await self._store.run(
             lambda connection: [_shown(connection, row) for row in connection.records(query, user=user.id)]

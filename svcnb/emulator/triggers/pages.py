@@ -68,7 +68,11 @@ def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
 
 
 def approved(email: str) -> HTMLResponse:
-    """Returns the page that confirms an approval."""
+    """Returns the page that confirms an approval.
+
+    Args:
+        email: E-mail address of the user whose triggers the client can now use.
+    """
     return page(
         "Approved", f"<p>The client can now use the triggers of <strong>{escape(email)}</strong>. Close this page.</p>"
     )

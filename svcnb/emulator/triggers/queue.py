@@ -358,6 +358,10 @@ def params(defaults: Any, given: Any) -> dict[str, Any]:
 
     An input that is not a JSON object becomes the field ``event`` of the action's input.
 
+    Args:
+        defaults: The default params of the trigger.
+        given: The input of the run. Its fields replace default params with the same name.
+
     Source: docs/service/triggers.md#runs-of-a-trigger.
     """
     merged = dict(defaults) if isinstance(defaults, dict) else {}

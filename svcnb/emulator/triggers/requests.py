@@ -164,6 +164,10 @@ class Rows:
 def read(model: type[BaseModel], value: Any) -> Any:
     """Validates a body against a model, and returns the instance of the model.
 
+    Args:
+        model: Pydantic model of the body.
+        value: The parsed JSON body.
+
     Raises:
         Refused: 422 ``unprocessable_entity``. The message omits the values of the body, because the body contains a
             key.

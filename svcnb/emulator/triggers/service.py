@@ -110,6 +110,9 @@ class Triggers:
     def attach(self, app: ASGIApp) -> None:
         """Sets the application that executes runs. Runs wait for this call.
 
+        Args:
+            app: The emulator's own application. With an execution URL, another service executes the runs instead.
+
         Raises:
             RuntimeError: The call does not come from the event loop. Only the loop's own thread can set its events.
         """

@@ -28,7 +28,11 @@ def from_json(text: str | None) -> Any:
 
 
 def rfc3339(moment: float | None) -> str | None:
-    """Returns a time in Unix seconds in the format of the API: RFC 3339 in UTC, with microseconds and ``Z``."""
+    """Returns a time in the format of the API: RFC 3339 in UTC, with microseconds and ``Z``.
+
+    Args:
+        moment: Time in Unix seconds. None stays None.
+    """
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -51,6 +51,10 @@ def claim(connection: Connection, run: RunRecord) -> RunRecord:
 
     The function counts a retry as a new attempt. If a stop of the service interrupted an attempt, the function counts
     an interruption and keeps the number of the attempt.
+
+    Args:
+        connection: Connection inside a transaction.
+        run: The oldest unfinished run of its trigger.
     """
     changes: dict[str, Any] = {"status": "running", "next_attempt_at": None}
     if run.status == "retrying":
