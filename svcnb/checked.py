@@ -93,14 +93,14 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
         return InvalidType(f"invalid argument {name} of {called}: expected {wanted}, got {given}")
     if isinstance(error, UnicodeEncodeError):
         character = error.object[error.start]
-        name = _containing(character, function, args, named)
-        which = f"the argument {name}" if name else "an argument"
+        holder = _containing(character, function, args, named)
+        which = f"the argument {holder}" if holder else "an argument"
         return InvalidArgument(
             f"{which} of {called} contains the character {character!r}, which {error.encoding} cannot encode: remove "
             "the character"
         )
-    if isinstance(error, ValueError) and (name := _containing("\0", function, args, named)):
-        return InvalidArgument(f"the argument {name} of {called} contains a null character: remove the null character")
+    if isinstance(error, ValueError) and (holder := _containing("\0", function, args, named)):
+        return InvalidArgument(f"the argument {holder} of {called} contains a null character: remove the character")
     if isinstance(error, (OverflowError, ValueError)):
         found_number = next(_out_of_range(function, args, named), None)
         if found_number is not None:
@@ -112,8 +112,8 @@ def _explained(function: Callable[..., Any], args: Any, named: Any, error: Excep
 
 def _containing(character: str, function: Callable[..., Any], args: Any, named: Any) -> str | None:
     """Returns the name of the first argument with a string that contains the character, or None."""
-    bound = inspect.signature(function).bind(*args, **named).arguments
-    for name, value in (bound | named).items():
+    everything: dict[str, Any] = inspect.signature(function).bind(*args, **named).arguments | named
+    for name, value in everything.items():
         if any(isinstance(each, str) and character in each for each in (value if type(value) is tuple else (value,))):
             return name
     return None

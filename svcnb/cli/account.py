@@ -112,7 +112,10 @@ def create(
 @click.pass_context
 @with_service
 def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
-    """Check whether the key belongs to an account. The exit code is 1 if the key belongs to none."""
+    """Check whether the key belongs to an account in API mode. The exit code is 1 if it does not.
+
+    For keys of a ChainSecured account, the exit code is also 1.
+    """
     found = service.accounts.exists()
     show({"exists": found} if as_json else ("yes" if found else "no"), as_json=as_json)
     if not found:

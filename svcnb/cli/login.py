@@ -38,13 +38,17 @@ if TYPE_CHECKING:
     "--profile", metavar="NAME", help="Profile to change or create. Default: the settings outside of all profiles."
 )
 @click.option(
-    "--check/--no-check", default=True, help=("Whether to check that the key belongs to an account of the service.")
+    "--check/--no-check",
+    default=True,
+    help="Whether to check that the key belongs to an account in API mode. Pass --no-check for a key of a ChainSecured "
+    "account.",
 )
 def command(base_url: str | None, key_file: Path | None, profile: str | None, *, check: bool) -> None:
     """Store a service address and a key in the configuration file.
 
-    The file is SVCNB_CONFIG or ~/.config/svcnb/config.toml, and only you can read it (0600). Other settings and
-    profiles stay unchanged. The command never prints the key. Clients send the stored key only to the stored address.
+    The file is SVCNB_CONFIG, or by default svcnb/config.toml in XDG_CONFIG_HOME or ~/.config. Only you can read it
+    (0600). Other settings and profiles stay unchanged. The command never prints the key. Clients send the stored key
+    only to the stored address.
     """
     from svcnb.client.config import API_PATH, clean_key, clean_url, config_file, read_settings
 
@@ -65,7 +69,8 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
     key = clean_key(read_key(key_file) if key_file else click.prompt("API key", hide_input=True, err=True))
     if check and not _belongs_to_an_account(url, key):
         raise click.ClickException(
-            f"the key does not belong to any account at {url}. Check the key, or skip this check with --no-check."
+            f"the key does not belong to an account in API mode at {url}. Check the key. For a key of a ChainSecured "
+            "account, skip this check with --no-check."
         )
     chosen = values.setdefault("profiles", {}).setdefault(profile, {}) if profile else values
     chosen |= {"base_url": url, "api_key": key.reveal()}

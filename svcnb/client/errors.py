@@ -66,12 +66,14 @@ class Explicable(SvcnbError):
             call.
 
         Raises:
-            InvalidArgument: This error does not come from a call in this process.
+            InvalidArgument: The error comes from another process, or from a call without an explanation. Only runs, and
+                management calls with the status 403, have an explanation.
         """
         if self.explainer is None:
             raise InvalidArgument(
-                "this error was not raised by a call in this process, so the key of the call is unknown",
-                hint="Call svc.explain(key, action, wallet).",
+                "this error has no explanation: expected the error of a run, or of a management call with the status "
+                "403, in this process",
+                hint="For a run, call svc.explain(key, action, wallet). After the status 401, check the key.",
             )
         return self.explainer()
 

@@ -57,11 +57,12 @@ class ClockControl(Checked):
 
 def _unix(at: float | str | datetime) -> float:
     if isinstance(at, str):
+        text = at
         try:
-            at = datetime.fromisoformat(at)
+            at = datetime.fromisoformat(text)
         except ValueError:
             raise InvalidArgument(
-                f"invalid time {at[:60]!r}: expected Unix seconds, or a string such as '2026-01-01T12:00'"
+                f"invalid time {text[:60]!r}: expected Unix seconds, or a string such as '2026-01-01T12:00'"
             ) from None
     if isinstance(at, datetime):
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

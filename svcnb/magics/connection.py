@@ -33,13 +33,14 @@ class Status(Model):
     """Address of the service."""
 
     key: str
-    """``yes`` for the key of an account, ``without an account`` for any other key, or ``none`` without a key."""
+    """``yes`` for a key of an account in API mode, and ``none`` without a key. For any other key, the value is
+    ``not of an account in API mode``."""
 
     node: str = ""
     """Name, version and readiness of the service."""
 
     credit: str = ""
-    """Remaining credit of the account."""
+    """Remaining credit of the account. Empty without a key of an account in API mode."""
 
     from_: str = ""
     """Source of the selected client, for example a variable or the environment."""
@@ -151,7 +152,7 @@ class Connection:
         exists = has_key and client.accounts.exists()
         return Status(
             service=client.base_url,
-            key="yes" if exists else "without an account" if has_key else "none",
+            key="yes" if exists else "not of an account in API mode" if has_key else "none",
             node=f"{version.name} {version.version}, {'ready' if health.healthy else 'not ready'}".strip(),
             credit=client.billing.balance().balance_display if exists else "",
             from_=self._by,

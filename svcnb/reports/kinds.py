@@ -76,13 +76,13 @@ catalogue: Final = (
     ReportKind(
         "permission-audit",
         "Permission audit",
-        "Permissions of each usage key, including permissions that are too broad.",
+        "Permissions of each usage key, findings about permissions, and changes to the account.",
         parameters.PermissionAudit,
     ),
     ReportKind(
         "trigger-health",
         "Trigger health",
-        "Triggers whose runs fail, are late or have stopped.",
+        "State of each trigger, with triggers that fail or are late, and the newest failures.",
         parameters.TriggerHealth,
         "triggers",
     ),

@@ -28,7 +28,7 @@ class Alarm(Model):
     kind: Kind
     """Kind of problem: ``failures``, ``silence``, ``latency`` or ``spend``."""
     action: str
-    """Name of the action."""
+    """Name of the action, or the CID of an action without a name."""
 
     text: str
     """Description of the problem, with the measured value and the threshold."""
@@ -36,7 +36,8 @@ class Alarm(Model):
     since: datetime
     """Start of the problem, in UTC.
 
-    - ``failures``: the first failure after the last success. If the last run succeeded, the first failure.
+    - ``failures``: the first failure after the last success. If no run failed after the last success, the first failure
+      in the period.
     - ``silence``: the last run of the action, or the start of the previous period if the record contains no run.
     - ``latency`` and ``spend``: the start of the period.
     """
@@ -57,7 +58,7 @@ class ActionFigures(Model):
     """Figures of one action in a period and in the previous period."""
 
     action: str
-    """Name of the action."""
+    """Name of the action, or the CID of an action without a name."""
     runs: int
     """Number of runs in the period."""
     failed: int

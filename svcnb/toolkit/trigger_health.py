@@ -1,4 +1,4 @@
-"""Health check of triggers. It detects triggers that fail, are late or have stopped.
+"""Health check of triggers. It determines whether each trigger is healthy, failing, late, idle or disabled.
 
 Source: docs/service/resources.md#states, docs/service/triggers.md#calls, docs/service/limits.md#limits-of-the-service.
 """
@@ -61,9 +61,9 @@ class TriggerHealth(Model):
     p95_s: float | None
     """95th percentile of the time from start to end, in seconds. None if no run finished."""
     last_run: datetime | None
-    """Start of the newest run, in UTC. None if there is no run."""
+    """Start of the newest run in UTC, also before the period. None if there is no run."""
     last_success: datetime | None
-    """Start of the newest successful run, in UTC. None if no run succeeded."""
+    """Start of the newest successful run in UTC, also before the period. None if no run succeeded."""
     last_error: str = ""
     """Error of the newest failed run in the period. Empty if no run failed."""
     trigger_id: str = ""

@@ -29,7 +29,8 @@ def difference(description: Description, observed: Observed, state: State, *, pr
         prune: Whether to delete groups, keys and actions that the description does not contain.
 
     Raises:
-        InvalidArgument: A name matches several groups or keys, or a wallet does not belong to the account.
+        InvalidArgument: A name matches several groups, keys or triggers, or a wallet does not belong to the account. Or
+            the plan creates a wallet in API mode, but has no state file.
     """
     lost = _finish_creation(observed, state)
     _match(description, observed, state)

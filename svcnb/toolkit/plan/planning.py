@@ -55,8 +55,8 @@ def plan(
         triggers: Client of the triggers service, which is required if the description contains triggers.
 
     Raises:
-        InvalidArgument: The description is not valid, a name matches several resources, or the state belongs to another
-            account.
+        InvalidArgument: The description or the state file is not valid, or the state belongs to another account. Or a
+            name matches several resources, a wallet does not fit the account, or `triggers` is missing.
     """
     if isinstance(description, (str, Path)):
         description = Description.load(description)
