@@ -44,8 +44,8 @@ def latency(
         runs: A `svcnb.toolkit.history.History`, its runs, runs of a trigger, or a DataFrame. A DataFrame needs the
             columns ``started_at``, ``status`` and ``elapsed`` (seconds), and ``action`` to group the runs by action.
         by: ``time`` for one group of runs in each time span, or ``action`` for one group for each action.
-        percentiles: Up to four percentiles, each from 0 to 100. The 95th percentile is the shortest
-            duration that 95 % of the runs did not exceed.
+        percentiles: One to four percentiles, each from 0 to 100. The 95th percentile is the shortest duration that at
+            least 95 % of the runs did not exceed.
         log: Whether the axis is logarithmic.
         zone: Time zone of the axis.
 

@@ -53,7 +53,10 @@ def show_(service: Client, group: str, as_json: bool) -> None:
 def create(
     service: Client, name: str, description: str, wallets: tuple[str, ...], actions: tuple[str, ...], as_json: bool
 ) -> None:
-    """Create a group with the name NAME, and print its number. The command costs one cent."""
+    """Create a group with the name NAME, and print its number.
+
+    The command costs one cent, plus one cent for each action and each wallet beyond the first ten.
+    """
     group = service.groups.create(
         name, description=description, wallets=list(wallets), actions=[cid_or_file(action) for action in actions]
     )

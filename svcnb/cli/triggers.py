@@ -155,7 +155,7 @@ def create(
 ) -> None:
     """Create a trigger that runs the action in FILE, with its own group and its own execute-only key.
 
-    The command needs the account key, and costs two cents.
+    The command needs the account key. It costs two cents, plus one cent for each wallet beyond the first ten.
     """
     if cron is not None and kind != "schedule":
         raise click.UsageError(f"--cron needs --kind schedule, but the kind is {kind}. Pass --kind schedule.")
@@ -180,7 +180,7 @@ def create(
 @click.argument("trigger")
 @_with_triggers
 def enable(triggers: TriggersClient, trigger: str) -> None:
-    """Enable a trigger, so that its events start runs again."""
+    """Enable a trigger, so that its events start runs again, and queued runs start."""
     triggers.enable(trigger)
 
 
@@ -188,7 +188,7 @@ def enable(triggers: TriggersClient, trigger: str) -> None:
 @click.argument("trigger")
 @_with_triggers
 def disable(triggers: TriggersClient, trigger: str) -> None:
-    """Disable a trigger. Queued runs stay queued."""
+    """Disable a trigger. Its events then start no runs, and queued runs stay queued."""
     triggers.disable(trigger)
 
 

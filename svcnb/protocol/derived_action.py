@@ -54,7 +54,7 @@ class Stamp:
     protocol_version: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not _IDENTIFIER.match(self.name):
+        if not _is_identifier(self.name):
             raise MalformedValue(
                 f"invalid constant name {shown(self.name)}: expected 1 to 128 letters, digits, _ or $, without a digit "
                 "at the start",
@@ -128,6 +128,10 @@ class Stamp:
             return stamp if stamp.append_to(template) == derived else None
         except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
             return None
+
+
+def _is_identifier(name: object) -> bool:
+    return isinstance(name, str) and bool(_IDENTIFIER.match(name))
 
 
 def _is_version(number: object) -> bool:

@@ -179,7 +179,7 @@ class PermissionCache:
             raise _unknown_key()
         if await self.may_execute(caller, action_hash):
             return
-        named = f"action {cid} (hashed CID 0x{action_hash:064x})"
+        named = f"action {cid} (hashed CID as a decimal number: {action_hash})"
         if self.expired(caller):
             raise EndpointFailure(
                 403,

@@ -95,10 +95,12 @@ class Store:
         except DriverMissing as error:
             raise StateUnusable(str(error)) from error
         except DatabaseError as error:
-            fix = "check the path, restore the file from a copy, or start with a different database or state folder"
+            next_step = (
+                "check the path, restore the file from a copy, or start with a different database or state folder"
+            )
             if self._address.kind == POSTGRESQL:
-                fix = "check that the server is running, and that the URL, the user and the password are correct"
-            raise StateUnusable(f"the database at {self._address} cannot be opened ({error}): {fix}") from error
+                next_step = "check that the server is running, and that the URL, the user and the password are correct"
+            raise StateUnusable(f"the database at {self._address} cannot be opened ({error}): {next_step}") from error
         self._queue: queue.SimpleQueue[tuple[_Work, Future[object]] | None] = queue.SimpleQueue()
         self._at_work = threading.Lock()
         self._queue_lock = threading.Lock()
