@@ -58,7 +58,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"Pass a Group, its number, .*", "Pass the number of a group, for example 7."),
     (r"Pass a signer, or an address: ", "Pass an address: "),
     (r"Pass the Payment that top_up returned, or its id\.", "Pass the id of the payment."),
-    (r"Pass account\.api_key_hash or .*", "Pass the api_key_hash that `svcnb chain-secured open` prints."),
+    (r"Pass the api_key_hash of an account, .*", "Pass the api_key_hash that `svcnb chain-secured open` prints."),
     (r"(?:Create an account: |To create an account, call )svc\.chain_secured\.create\(owner, name\)", _NEW_ACCOUNT),
     (r"(?:Or convert|To convert) an account in API mode(?:: |, call )svc\.accounts\.convert\(owner\)", _CONVERSION),
     (r"svc\.chain_secured\.open\(owner\)", "`svcnb chain-secured open --wallet-key-file FILE`"),

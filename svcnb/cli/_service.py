@@ -162,7 +162,7 @@ def read_key(file: Path) -> str:
     ``-`` means standard input.
 
     Raises:
-        click.BadParameter: The file is empty, or is not UTF-8 text. Or the JSON is invalid, or does not contain exactly
+        click.BadParameter: The file is empty, or is not UTF-8 text. The JSON is invalid, or does not contain exactly
             one key. The message contains only the names of keys.
         OSError: The file cannot be read, is not a regular file, or is too large.
     """

@@ -81,8 +81,8 @@ def _described(file: Path, name: str | None) -> Action | str:
         name: Name of the action. With None, the file must contain exactly one action.
 
     Raises:
-        click.UsageError: The file contains no actions, or not the action with this name. Or the name is None, but the
-            file contains several actions.
+        click.UsageError: The file contains no actions, or not the action with this name. The name is None, but the file
+            contains several actions.
     """
     from svcnb.toolkit.plan.description import Description
 

@@ -125,7 +125,7 @@ class Work:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 
     def put_back(self, index: int) -> None:
-        """Returns a run that did not start to the queue. ``index`` is the position of the run."""
+        """Puts a run back into the queue because the run did not start. ``index`` is the position of the run."""
         with self._lock:
             self.todo.appendleft(index)
 

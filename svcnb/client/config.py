@@ -277,7 +277,7 @@ def clean_key(key: str | Secret) -> Secret:
     text = Secret(key).reveal().strip()
     if not text.isascii() or not text.isprintable() or " " in text:
         raise ConfigError(
-            "the API key contains spaces or other invalid characters",
+            "invalid API key: expected printable ASCII characters without spaces",
             hint="Copy the key again, without quotes or line breaks.",
         )
     if len(text) == 66 and text.startswith("0x"):  # noqa: PLR2004 - length of 0x and 64 digits

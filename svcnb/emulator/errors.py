@@ -101,13 +101,14 @@ class Unavailable(StructuredError):
     Args:
         part: Name of the unavailable part, with which the message starts, for example ``the chain``.
         detail: The cause, without secrets.
+        fix: Complete sentence that states how the caller can fix the problem.
     """
 
-    def __init__(self, part: str, detail: str = "") -> None:
+    def __init__(self, part: str, detail: str = "", *, fix: str = "Try again in a few seconds.") -> None:
         super().__init__(
             503,
             f"{part} is temporarily unavailable{f' ({detail})' if detail else ''}; nothing was charged",
-            fix="Try again in a few seconds.",
+            fix=fix,
             headers={"Retry-After": "1"},
         )
         self.part = part
@@ -118,7 +119,8 @@ class ChainUnavailable(Unavailable):
 
     Args:
         detail: The cause, without secrets.
+        fix: Complete sentence that states how the caller can fix the problem.
     """
 
-    def __init__(self, detail: str) -> None:
-        super().__init__("the chain", detail)
+    def __init__(self, detail: str, *, fix: str = "Try again in a few seconds.") -> None:
+        super().__init__("the chain", detail, fix=fix)

@@ -240,7 +240,7 @@ class Service:
         """Returns the triggers service. The first call creates it, and loads its modules in a thread."""
         if self._triggers is None:
             make = await in_thread(_load_triggers)
-            if self._triggers is None:  # another call can have created it in the meantime
+            if self._triggers is None:  # another call may have created it in the meantime
                 self._triggers = self._make_triggers(make)
         return self._triggers
 

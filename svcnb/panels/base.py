@@ -26,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def command(work: F) -> F:
-    """Decorator that makes a method of a panel a command. The browser side can call a command by name.
+    """Decorator that turns a panel's method into a command. The browser side can call a command by name.
 
     The method takes JSON values as keyword arguments and returns a JSON value. A coroutine function runs on the event
     loop of the panels, and stops at its next await after a cancellation. A plain function runs on a worker thread, and

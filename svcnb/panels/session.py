@@ -231,7 +231,7 @@ class Session:
     async def _read_balance(self) -> None:
         await asyncio.sleep(BALANCE_DELAY_S)
         self._reading = False
-        # In the meantime, the user can have closed the panels or opened another account.
+        # In the meantime, the user may have closed the panels or opened another account.
         if not self._watchers or (billing := self._billing_without_signature) is None:
             return
         with contextlib.suppress(SvcnbError):  # the call that caused the problem has already reported it
@@ -257,7 +257,7 @@ class Session:
             self.close_connections()
 
     def changed(self, *what: str) -> None:
-        """Announces a change, and refreshes the credit if the change can have a cost."""
+        """Announces a change, and refreshes the credit if the change may have a cost."""
         self._announce(*what)
         if {"account", "balance", "resources", "runs"} & set(what):
             self._refresh_balance()

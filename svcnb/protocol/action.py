@@ -130,8 +130,8 @@ class Action:
             The derived action, with the constant and the template's CID.
 
         Raises:
-            MalformedValue: JavaScript cannot represent the constant exactly or declare the name. Or the template
-                already declares the name, or the version is not a positive whole number.
+            MalformedValue: JavaScript cannot represent the constant exactly. The name is not a valid identifier, or
+                the template already declares it. The version is not a positive integer.
 
         Example:
             >>> template = Action("function main() { return LIMIT.cents; }")

@@ -61,8 +61,8 @@ def unseal(key: bytes, nonce: bytes, sealed: bytes, about: bytes = b"") -> bytes
         about: The additional authenticated data that `seal` received.
 
     Raises:
-        ValueError: The key or the nonce has the wrong length. Or the ciphertext was changed, or was encrypted with a
-            different key, nonce or additional data.
+        ValueError: The key or the nonce has the wrong length. The ciphertext was changed. The ciphertext was encrypted
+            with a different key, nonce or additional data.
     """
     _require_lengths(key, nonce)
     if IN_PAGE:

@@ -15,7 +15,7 @@ The data of the error is the revert data of the contract.
 """
 
 INTERNAL_ERROR: Final = -32603
-"""Error code of an internal failure of the node. The node can have executed the request, completely or in part."""
+"""Error code of an internal failure of the node. The node may have executed the request, completely or in part."""
 
 
 RESPONSE_TOO_LARGE: Final = -32003

@@ -104,7 +104,7 @@ def literal(context: Context, node: Node) -> Node | None:
 def _names(context: Context, node: Node) -> set[str]:
     """Returns the names of an object's properties.
 
-    A spread can add any property. The function assumes that an object with a spread contains ``chainId``.
+    For an object with a spread, which can add any property, the function returns only ``chainId``.
     """
     found = set()
     for child in node.named_children:

@@ -194,8 +194,8 @@ class Templates(Checked):
 
         Raises:
             TemplateChanged: The bytes of the template have changed.
-            InvalidArgument: The template is unknown, or the constant cannot be appended. Or the constant has another
-                structure than earlier constants, or another derived action has the same name.
+            InvalidArgument: The template is unknown. The constant cannot be appended. The constant has another
+                structure than earlier constants. Another derived action has the same name.
         """
         release = self._release(key)
         template = self.template(key)

@@ -259,7 +259,7 @@ class WorkshopServer:
             raise _Refused(
                 UNAUTHORIZED,
                 f"the token of the instructor is {'invalid' if _bearer(request) else 'missing'}",
-                "Send Authorization: Bearer <server.instructor_token>.",
+                'Send the header "Authorization: Bearer TOKEN", where TOKEN is server.instructor_token.',
             )
 
     def _require_viewer(self, request: Request) -> None:

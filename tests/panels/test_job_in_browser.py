@@ -146,7 +146,7 @@ def test_an_invalid_input_stays_and_its_field_shows_the_error(bench):
     assert place.get_by_label("Name", exact=True).get_attribute("aria-invalid") == "true"
     place.get_by_label("Account key or usage key").fill("not a key")
     place.get_by_role("button", name="Open", exact=True).click()
-    place.get_by_role("alert").filter(has_text="The API key contains spaces").wait_for()
+    place.get_by_role("alert").filter(has_text="Invalid API key").wait_for()
     assert place.get_by_label("Account key or usage key").input_value() == "not a key"
     place.get_by_label("Wallet of the owner").select_option("a private key")
     place.get_by_label("Private key of the owner").fill("0x12")

@@ -237,7 +237,7 @@ def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flo
 
     If `known` is True, the account exists, and only the hash of a usage key causes an error.
     """
-    expected = "Pass the hash of the account key: account.api_key_hash."
+    expected = "Pass the hash of the account key, which is the attribute api_key_hash of an account."
     keys = yield from read_logs(chain, [event_topic("UsageApiKeySet"), None, topic(given)])
     if keys:
         account = uint256_hex(keys[-1].args["accountApiKeyHash"])
@@ -275,7 +275,7 @@ def _other_hashes(logs: Sequence[Log]) -> set[int]:
 
 
 def _fits(call: Mapping[str, Any], log: Log) -> bool:
-    """Returns whether a call with these arguments can have caused the event."""
+    """Returns whether a call with these arguments may have caused the event."""
     shared = [
         name for name in ("groupId", "actionHash", "usageApiKeyHash", "pkpId") if name in call and name in log.args
     ]

@@ -288,7 +288,8 @@ def hash_number(text: str) -> int:
         return int.from_bytes(parse_hex(text, 32, "account hash"), "big")
     except (MalformedValue, TypeError, AttributeError) as error:
         raise InvalidArgument(
-            str(getattr(error, "message", error)), hint="Pass account.api_key_hash or mine.api_key_hash."
+            str(getattr(error, "message", error)),
+            hint='Pass the api_key_hash of an account, for example svc.accounts.create("demo").api_key_hash.',
         ) from None
 
 

@@ -136,7 +136,8 @@ class ProcessorPages:
             raise ProcessorRefusal(
                 401,
                 "api_key_invalid",
-                f"the publishable key {problem}: send Authorization: Bearer with the publishable_key of the service",
+                f'the publishable key {problem}: send the header "Authorization: Bearer KEY", where KEY is the '
+                "publishable_key of the service",
             )
         return processor
 

@@ -33,8 +33,8 @@ def bounded(method: str, params: list[Any]) -> list[Any]:
         overrides is unchanged, because the gas limit of the block then applies.
 
     Raises:
-        RpcError: The gas of a call or the block count of eth_feeHistory is not a number. Or eth_feeHistory requests too
-            many blocks or percentiles, or an invalid percentile.
+        RpcError: The gas of a call or the block count of eth_feeHistory is not a number. A call of eth_feeHistory
+            requests too many blocks or percentiles, or an invalid percentile.
     """
     if method in CALLS:
         return _with_bounded_gas(params)

@@ -277,7 +277,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. The built-in chain records each transaction before it executes it.
+        """Handles a JSON-RPC request or batch. The built-in chain records each transaction before the execution.
 
         Args:
             body: Parsed body of the request.

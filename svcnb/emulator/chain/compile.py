@@ -86,7 +86,7 @@ def compile_contracts() -> Compiled:
         Content of both artifacts.
 
     Raises:
-        CompileFailed: The compiler cannot run, or the sources cause an error or a warning. Or a contract is larger than
+        CompileFailed: The compiler cannot run, or the sources cause an error or a warning. A contract is larger than
             `MAX_CODE_BYTES`.
         svcnb.tools.ToolMissing: Deno is not installed.
     """

@@ -110,7 +110,7 @@ class StreamConnection:
             self._waiting.pop(number, None)
 
     async def close(self) -> None:
-        """Closes the connection. See `Connection`."""
+        """Cancels the tasks that read responses, and closes the connection. Ignores errors of the socket."""
         tasks = [self._task, *self._parsing]
         for task in tasks:
             task.cancel()

@@ -98,7 +98,8 @@ class DenoNode:
             await process.wait()
             if isinstance(error, TimeoutError):
                 raise ChainUnavailable(
-                    f"the chain node did not start within {_START_S:.0f} s: try again when this machine is less busy"
+                    f"the chain node did not start within {_START_S:.0f} s",
+                    fix="Try again when this machine is less busy.",
                 ) from error
             if isinstance(error, OSError):
                 raise ChainUnavailable(f"the chain node stopped immediately: {error}") from error

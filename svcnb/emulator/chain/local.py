@@ -141,7 +141,7 @@ class LocalChain:
                 async with asyncio.timeout(_READY_S):
                     await self._ready.wait()
             except TimeoutError as error:
-                raise ChainUnavailable("the chain node is still starting: try again in a few seconds") from error
+                raise ChainUnavailable("the chain node is still starting") from error
         if self._replica.node is None:
             raise self._broken or ChainUnavailable("the chain is not running")
         return self._replica.node

@@ -128,8 +128,8 @@ class AnvilNode:
                     raise ChainUnavailable(f"the chain node stopped immediately: {await self.last_output()}") from error
                 if asyncio.get_running_loop().time() > deadline:
                     raise ChainUnavailable(
-                        f"the chain node did not start within {_START_S:.0f} s: try again when this machine is "
-                        "less busy"
+                        f"the chain node did not start within {_START_S:.0f} s",
+                        fix="Try again when this machine is less busy.",
                     ) from error
                 await asyncio.sleep(0.002)
             else:
@@ -154,7 +154,8 @@ class AnvilNode:
         while (now := _idle_switches(self.pid)) is None or now != before:
             if asyncio.get_running_loop().time() > deadline:
                 raise ChainUnavailable(
-                    f"the chain node was not ready within {_START_S:.0f} s: try again when this machine is less busy"
+                    f"the chain node was not ready within {_START_S:.0f} s",
+                    fix="Try again when this machine is less busy.",
                 )
             before = now
             await asyncio.sleep(0.001)

@@ -33,7 +33,7 @@ class PageConnection:
         return json_rpc.result(json.loads(answer))
 
     async def close(self) -> None:
-        """Closes the connection. See `Connection`."""
+        """Releases the JavaScript object. Later requests raise `ConnectionLost`."""
         self._node = None
 
 

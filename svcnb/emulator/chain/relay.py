@@ -130,7 +130,7 @@ class Relay:
                 await self._simulate(payer.address, to, data)
                 raise _refused_in_block(function)
             if function.outputs and int(receipt["blockNumber"], 16) != seen + 1:
-                # The chain created other blocks after the simulation, so the simulation can have returned a different
+                # The chain created other blocks after the simulation, so the simulation may have returned a different
                 # value.
                 result = await self._simulate(payer.address, to, data, before=int(receipt["blockNumber"], 16))
             return result
@@ -154,7 +154,7 @@ class Relay:
 
         Raises:
             ContractRevert: The contract reverted one of the calls in the simulation, before the first transaction was
-                sent. Or the contract reverted one of the transactions in its block.
+                sent. The contract reverted one of the transactions in its block.
             ChainUnavailable: The chain does not respond, or rejected one of the transactions.
             AbiError: An argument does not match its ABI type.
         """
@@ -218,7 +218,7 @@ class Relay:
             self._free.append(payer)
             self._turns.release(account)
             if not task.cancelled():
-                task.exception()  # this marks the error as retrieved, because the caller can have disconnected
+                task.exception()  # this marks the error as retrieved, because the caller may have disconnected
 
         task.add_done_callback(ended)
         return await asyncio.shield(task)
@@ -232,8 +232,8 @@ class Relay:
     async def holding(self, wallet: Wallet) -> AsyncIterator[None]:
         """Locks a wallet, so that no other server on this chain sends transactions from it.
 
-        Other servers can have sent transactions from the wallet before. Therefore, the relay reads the nonce again. The
-        built-in chain belongs to one server and needs no lock.
+        Other servers may have sent transactions from the wallet before this lock. Therefore, the relay reads the nonce
+        again. The built-in chain belongs to one server and needs no lock.
         """
         if isinstance(self._chain, LocalChain) or not self._store.shared:
             yield

@@ -364,7 +364,7 @@ class Replica:
             )
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:
-        """Replays an entry without a recorded block. Before a crash, a node can have rejected such an entry."""
+        """Replays an entry without a recorded block. Before a crash, a node may have rejected such an entry."""
         transaction = read_transaction(entry.payload)
         nonce = int(await self.ask("eth_getTransactionCount", transaction.sender, "latest"), 16)
         try:

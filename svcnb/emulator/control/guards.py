@@ -58,8 +58,9 @@ def _require_token(request: Request, token: str) -> None:
             401,
             "the control token is invalid" if given else "the control token is missing",
             fix=(
-                "Send Authorization: Bearer with the value of the setting control_token. Without this setting, the "
-                "emulator creates a token, and only programs of the same user find the token automatically."
+                'Send the header "Authorization: Bearer TOKEN", where TOKEN is the value of the setting control_token. '
+                "Without this setting, the emulator creates a token, and only programs of the same user find the "
+                "token automatically."
             ),
             docs="authentication",
             headers={"WWW-Authenticate": "Bearer"},

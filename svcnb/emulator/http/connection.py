@@ -46,7 +46,7 @@ class Answers(Protocol):
     """Factory of error responses to connections whose request the application does not receive."""
 
     def minimal_response(self, refusal: StructuredError) -> Response:
-        """Returns an error response. Does not use other components, because they can have failed."""
+        """Returns an error response. Does not use other components, because they may have failed."""
         ...
 
 
@@ -295,7 +295,7 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def eof_received(self) -> None:
-        """Returns None after the client has sent all data, so that the transport closes."""
+        """Handles the end of the client's data. The return value None closes the transport."""
 
 
 _REASONS: Final = {

@@ -222,7 +222,7 @@ class Middleware:
         return None
 
     def minimal_response(self, refusal: StructuredError) -> Response:
-        """Returns an error response. Does not use other components, because they can have failed."""
+        """Returns an error response. Does not use other components, because they may have failed."""
         answer = failure(refusal, self._docs_base)
         answer.headers["Date"] = formatdate(usegmt=True)
         answer.headers["X-Request-Id"] = str(uuid4())

@@ -144,8 +144,8 @@ def _errors_page() -> str:
     )
     return (
         "<p>Check the status first. For an error of authentication, billing, routing or parsing, the body is an "
-        "object. For an error inside an endpoint, the body is a JSON string. Failed requests are free, unless "
-        "the setting charge_failed_runs is enabled.</p>"
+        "object. For an error inside an endpoint, the body is a JSON string. Failed requests are free. If the "
+        "setting charge_failed_runs is enabled, executions that end in an error cost credit.</p>"
         f"<table><tr><th>Status</th><th>error</th><th>Cause</th><th>Try again?</th></tr>{rows}</table>"
     )
 

@@ -55,7 +55,7 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
         The plaintext.
 
     Raises:
-        CipherError: The ciphertext is not hex, is too short, was changed, or belongs to another wallet. Or the
+        CipherError: The ciphertext is not hex, is too short, was changed, or belongs to another wallet. The
             plaintext is not UTF-8 text.
     """
     try:

@@ -53,8 +53,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         The root secret, 32 bytes.
 
     Raises:
-        RootSecretUnusable: The file cannot be read or written, is damaged, or is not a regular file. Or other users can
-            read the file, or the file belongs to a different seed.
+        RootSecretUnusable: The file cannot be read or written, is damaged, or is not a regular file. Other users can
+            read the file. The file belongs to a different seed.
     """
     wanted = _Record("random", secrets.token_bytes(SECRET_BYTES)) if seed is None else None
     if wanted is None:

@@ -153,7 +153,7 @@ class _Bool(NamedTuple):
     def decode(self, data: memoryview, at: int) -> bool:
         number = int.from_bytes(_word(data, at), "big")
         if number > 1:
-            raise AbiError(f"the word at byte {at} contains {number}: expected a bool, 0 or 1")
+            raise AbiError(f"the word at byte {at} contains {number}: expected a bool (0 or 1)")
         return number == 1
 
 

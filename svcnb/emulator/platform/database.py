@@ -283,7 +283,7 @@ class SqliteConnection(Connection):
         return not self._open
 
     def close(self) -> None:
-        """Closes the connection. See `Connection`."""
+        """Closes the connection, and ignores errors of SQLite."""
         self._open = False
         with suppress(sqlite3.Error):
             self._driver.close()

@@ -128,7 +128,7 @@ class _HttpNode:
     def _done(self, asked: asyncio.Task[Any]) -> None:
         self._under_way.discard(asked)
         if not asked.cancelled():
-            asked.exception()  # mark the error as retrieved, because the caller can have disconnected
+            asked.exception()  # mark the error as retrieved, because the caller may have disconnected
 
 
 def _parsed(pieces: list[bytes]) -> Any:

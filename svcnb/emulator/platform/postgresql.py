@@ -74,7 +74,7 @@ class PostgresConnection(Connection):
         return self._driver is None or self._driver.closed
 
     def close(self) -> None:
-        """Closes the connection. See `Connection`."""
+        """Closes the connection if it was opened, and ignores errors of the driver."""
         if self._driver is not None:
             with suppress(self._driver_errors.Error):
                 self._driver.close()

@@ -119,7 +119,10 @@ class Store:
 
     @property
     def immediate(self) -> bool:
-        """Whether functions run immediately (in memory or in a browser page), so that batching has no benefit."""
+        """Whether functions run immediately, because the database is in memory or in a browser page.
+
+        Batching then has no benefit.
+        """
         return self._address.kind == SQLITE and (self._address.path is None or IN_PAGE)
 
     async def run(self, work: Callable[[Connection], T]) -> T:
@@ -281,7 +284,7 @@ class Store:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
-        # Read the version again, because another server can have migrated a shared database in the meantime.
+        # Read the version again, because another server may have migrated a shared database in the meantime.
         found = self._version_of(connection)
         if found is not None and found < STATE.current:
             if connection.kind == POSTGRESQL:

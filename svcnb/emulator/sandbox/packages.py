@@ -55,7 +55,7 @@ class Packages:
 
         Raises:
             OperationRefused: The module has no pinned version, is missing, is too large, was changed, or is not UTF-8
-                text. Or ``integrity.json`` cannot be read.
+                text. ``integrity.json`` cannot be read.
         """
         wanted, _, fragment = specifier.partition("#")
         package, path = self._resolve(wanted, importer, specifier)

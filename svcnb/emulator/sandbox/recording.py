@@ -45,8 +45,8 @@ class Recording:
         must_exist: Whether a missing file is an error (replay). If not, a missing file is an empty recording (record).
 
     Raises:
-        RecordingError: The file cannot be read, is too large, is not a recording, or has a different version. Or the
-            file is missing, and ``must_exist`` is true.
+        RecordingError: The file cannot be read, is too large, is not a recording, or has a different version. The file
+            is missing, but ``must_exist`` is true.
     """
 
     def __init__(self, path: Path, *, must_exist: bool) -> None:

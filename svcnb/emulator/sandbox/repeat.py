@@ -223,7 +223,7 @@ class RepeatableHost:
         if not self._discards or entry not in self._entries:
             return
         self._entries.remove(entry)
-        self._held += entry.held  # release them in `close`, because the caller can have disconnected
+        self._held += entry.held  # release them in `close`, because the caller may have disconnected
         # A repeated run can execute the operation again, unless it had side effects.
         if self._left is None:
             self._order.give_up()

@@ -336,7 +336,7 @@ class Session:
             self._do(_MEMORY_CHECK, self._fail_as_thrown(text))
 
     async def _fail_as_thrown(self, text: str) -> None:
-        """Checks the memory once more, because the run can have used all memory since the last check."""
+        """Checks the memory once more, because the run may have used all memory since the last check."""
         if self._exceeds_memory(await self._isolate.peak_growth_bytes()):
             self._fail("memory", memory_text(self._limits))
         else:

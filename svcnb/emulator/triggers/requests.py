@@ -54,7 +54,8 @@ class Ask:
             raise Refused(
                 401,
                 "unauthorized",
-                "the request has no bearer token: send Authorization: Bearer with a token approved at /agent/authorize",
+                'the request has no bearer token: send the header "Authorization: Bearer TOKEN", where TOKEN is a '
+                "token approved at /agent/authorize",
             )
         user = await self.triggers.identity.by_token(token.strip())
         current_account.set(user.id)

@@ -55,8 +55,8 @@ def plan(
         triggers: Client of the triggers service, which is required if the description contains triggers.
 
     Raises:
-        InvalidArgument: The description or the state file is not valid, or the state belongs to another account. Or a
-            name matches several resources, a wallet does not fit the account, or `triggers` is missing.
+        InvalidArgument: The description or the state file is not valid. The state belongs to another account. A name
+            matches several resources. A wallet does not fit the account. `triggers` is missing.
     """
     if isinstance(description, (str, Path)):
         description = Description.load(description)
@@ -136,8 +136,8 @@ class Plan(Sequence[Step]):
             This plan, with the completed steps.
 
         Raises:
-            InvalidArgument: The plan creates keys, but `secrets` is missing. Or a trigger needs the secret of a key,
-                and the store does not contain this secret.
+            InvalidArgument: The plan creates keys, but `secrets` is missing. A trigger needs the secret of a key, but
+                the store does not contain this secret.
             OutOfCredit: The credit does not cover the plan. The account is unchanged.
             SvcnbError: A step failed. The note of the error contains the number of completed steps.
         """
