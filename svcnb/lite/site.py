@@ -28,6 +28,34 @@ _NOTEBOOK: Final = "@jupyterlab/notebook-extension:tracker"
 _KERNEL_PACKAGES: Final = ("ipykernel", "pyodide_kernel")
 _INSTALLED: Final = ("svcnb", "micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")
 """Packages that the kernel does not install, because `svcnb.lite.page` loads them earlier."""
+_NEED_A_SERVER: Final = (
+    "@jupyterlab/apputils-extension:subshell-settings",
+    "@jupyterlab/fileeditor-extension:language-server",
+    "@jupyterlab/lsp-extension",
+    "@jupyterlab/notebook-extension:language-server",
+    "@jupyterlab/terminal-extension",
+    "@jupyterlite/application-extension:lsp-connection-manager",
+)
+_NOT_IN_LESSONS: Final = (
+    "@jupyterlab/apputils-extension:licenses-plugin",
+    "@jupyterlab/apputils-extension:move-sections",
+    "@jupyterlab/apputils-extension:movable-section-registry",
+    "@jupyterlab/audio-extension",
+    "@jupyterlab/completer-extension:inline-completer",
+    "@jupyterlab/completer-extension:inline-completer-factory",
+    "@jupyterlab/completer-extension:inline-history",
+    "@jupyterlab/help-extension",
+    "@jupyterlab/inspector-extension",
+    "@jupyterlab/json-lines-extension",
+    "@jupyterlab/mermaid-extension",
+    "@jupyterlab/pdf-extension",
+    "@jupyterlab/video-extension",
+    "@jupyterlab/workspaces-extension",
+)
+"""Parts of JupyterLab that the page omits, because they delay each start.
+
+They are previews of files of other types, contextual help, saved layouts and links to other sites. They also include
+inline completion, for which the page contains no suggestions."""
 _TIMEOUT_S: Final = 900
 
 
@@ -108,6 +136,7 @@ def _configuration() -> dict[str, object]:
             "appName": "svcnb",
             "exposeAppInBrowser": True,
             "enableMemoryStorage": False,
+            "disabledExtensions": [*_NEED_A_SERVER, *_NOT_IN_LESSONS],
             "litePluginSettings": {_KERNEL: kernel},
             # With the default, the browser needs 0.4 s more processor time to show a notebook.
             "settingsOverrides": {_NOTEBOOK: {"windowingMode": "defer"}},

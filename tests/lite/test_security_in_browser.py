@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import svcnb.lite.page
+from svcnb.lite import site as build
 from svcnb.lite.precompile import AT_START, MEMORY
 from tests.conftest import CHROMIUM_ARGUMENTS
 from tests.lite.conftest import _SHOWN, PATIENCE_MS, Lab, serving, stored
@@ -41,6 +42,19 @@ LOADED = "v8.wasm.moduleCacheHit"
 """Event of Chromium when it loads stored machine code of a WebAssembly file."""
 OFFLINE = Path(svcnb.lite.page.__file__).with_name("offline.js")
 READ = "fetch('python.wasm').then((response) => response.text())"
+WORKERS = """
+from svcnb.emulator.sandbox import page_engine
+import svcnb
+counts = [len(page_engine._early)]
+for name in ("other", "svc"):
+    with svcnb.Emulator(service_name=name, starter_credits=1000) as emulator:
+        client = emulator.client()
+        me = client.with_key(client.accounts.create("first"))
+        assert me.run("async function main() { return 42; }").response == 42
+        counts.append(len(page_engine._early))
+counts.append(len(page_engine._early))
+print(*counts)
+"""
 REACH = """async function main() {
   return [typeof indexedDB, typeof XMLHttpRequest, typeof Worker, typeof importScripts, typeof postMessage];
 }"""
@@ -89,6 +103,22 @@ def test_python_starts_while_jupyterlab_loads(lab: Any):
     assert [name for name in workers if name.startswith("comlink.worker")] == []
     page.run("import sys\nassert 'svcnb.emulator.in_page' in sys.modules")
     assert page.run("import os\nprint(os.getcwd())").strip() == "/drive"
+
+
+def test_all_parts_of_jupyterlab_that_the_page_contains_start(lab: Any):
+    listed = lab().tab.evaluate(
+        "() => jupyterapp.listPlugins().map((id) => [id, jupyterapp.pluginRegistry.isPluginActivated(id)])"
+    )
+    assert [name for name, active in listed if not active] == []
+    omitted = build._NEED_A_SERVER + build._NOT_IN_LESSONS
+    assert [name for name, _ in listed if name.startswith(omitted)] == []
+    assert {"@jupyterlab/notebook-extension:tools", "@jupyterlab/console-extension:tracker"} <= dict(listed).keys()
+
+
+def test_only_the_first_emulator_of_the_page_uses_the_worker_that_starts_with_python(lab: Any):
+    """A worker knows the names of the service's functions, so an emulator with other names needs its own worker."""
+    page = lab()
+    assert page.run(WORKERS).split() == ["1", "1", "0", "0"]
 
 
 def test_a_kernel_of_the_second_visit_reads_the_folder_of_the_notebook(browser: Any, site: str):

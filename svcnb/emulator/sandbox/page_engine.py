@@ -23,6 +23,22 @@ WORKERS: Final = 2
 _START_S: Final = 120.0
 
 
+_early: dict[str, asyncio.Task[PageIsolate]] = {}
+"""The worker from `start_early`, by the names that are visible to actions."""
+
+
+def start_early() -> None:
+    """Starts to warm up a worker for the first emulator of the page, if the emulator has the default vocabulary."""
+    names = names_json(Vocabulary())
+    _early[names] = asyncio.ensure_future(_started(names))
+
+
+async def _started(names: str) -> PageIsolate:
+    isolate = PageIsolate()
+    await isolate.start(names, _START_S)
+    return isolate
+
+
 class PageEngine:
     """Engine that runs actions in web workers of the page.
 
@@ -116,7 +132,6 @@ class PageEngine:
             isolate.close()
 
     async def _new(self) -> PageIsolate:
-        isolate = PageIsolate()
-        await isolate.start(self._names, _START_S)
+        isolate = await (_early.pop(self._names, None) or _started(self._names))
         self._started += 1
         return isolate

@@ -17,10 +17,12 @@ time.timezone, time.altzone, time.tzname = -winter.tm_gmtoff, -summer.tm_gmtoff,
 time.daylight = int(time.timezone != time.altzone)
 
 from svcnb.emulator.chain.page_node import BUNDLE
+from svcnb.emulator.sandbox.page_engine import start_early
 from svcnb.protocol import curve, in_page, keccak
 curve.library()
 keccak.keccak256(b"")
 in_page.load_script(BUNDLE)
+start_early()
 `;
 const folder = new URL("./", import.meta.url).href;
 const output = { stdout: console.log, stderr: console.error };
