@@ -107,7 +107,7 @@ class DenoNode:
         return cls(process, StreamConnection(process.stdout, process.stdin))
 
     async def stop(self) -> None:
-        """Stops the node. See `svcnb.emulator.chain.engines.Node`."""
+        """Stops the node. If the process does not exit within 5 seconds, the method kills the process."""
         await self.connection.close()  # this also closes the standard input of the process
         try:
             async with asyncio.timeout(_STOP_S):

@@ -59,7 +59,7 @@ class PageNode:
         return cls(await load_script(BUNDLE).DevelopmentNode.create(genesis.as_request()))
 
     async def stop(self) -> None:
-        """Stops the node. See `svcnb.emulator.chain.engines.Node`."""
+        """Releases the JavaScript object, and waits until the node has exited."""
         await self.connection.close()
         self._stopped.set()
         await self.exited

@@ -289,7 +289,7 @@ class SqliteConnection(Connection):
             self._driver.close()
 
     def copy_to(self, path: Path) -> None:
-        """Copies the database to a new file. See `Connection`."""
+        """Copies the database, including its write-ahead log, to a new file. See `Connection`."""
         if path.exists():
             return
         draft = path.with_name(f"{path.name}.partial")
