@@ -134,7 +134,7 @@ def test_the_error_for_the_alias_of_a_new_owner_names_the_expected_hash(svc, min
     alias = uint256_hex(wallet_lookup_key(second.address))
     with pytest.raises(InvalidArgument, match=f"no event for an account with the hash {alias}") as caught:
         svc.chain_secured.look(alias).audit()
-    assert "account.api_key_hash" in caught.value.hint
+    assert "the attribute api_key_hash of an account" in caught.value.hint
 
 
 def test_the_audit_decodes_calls_inside_a_contract_wallets_call(emulator, svc, fund) -> None:
