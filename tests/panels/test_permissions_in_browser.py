@@ -108,7 +108,7 @@ def test_changes_from_other_clients_are_not_overwritten(notebook):
     # This change needs a different client, because the panel follows the changes of its own client.
     nb.run("svcnb.Client(svc.base_url, api_key=svc.config.api_key).usage_keys.update(key, execute_in_groups=[])")
     panel.get_by_role("button", name="Apply").click()
-    panel.get_by_role("alert").filter(has_text="no transaction was sent").wait_for()
+    panel.get_by_role("alert").filter(has_text="the panel did not make any change").wait_for()
     assert nb.value("list(svc.usage_keys.list()[0].execute_in_groups)") == []
     assert not box(panel, "night shift can execute in group 1 signers").is_checked()
 

@@ -144,7 +144,7 @@ def test_a_rejected_trigger_shows_the_reason_and_creates_nothing(opened):
     panel.get_by_label("Name", exact=True).fill("x")
     panel.get_by_label("Default parameters").fill("[1]")
     panel.get_by_role("button", name="Create", exact=True).click()
-    panel.get_by_text("not a JSON object").wait_for()
+    panel.get_by_text("expected a JSON object").wait_for()
     assert nb.value("len(svc.groups.list())") == 0
 
 
