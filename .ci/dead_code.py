@@ -42,6 +42,7 @@ _CALLERS: Final = {
     "papermill": "execute_managed_notebook",
     "JupyterHub": "env_keep notebook_dir",
     "a web worker": "onerror onmessage",
+    "the start of the page": "start_early",
     "the browser side of panels": "_css",
     "web3": "default_account",
     "pydantic": "model_config",

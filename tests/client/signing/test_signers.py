@@ -205,7 +205,7 @@ def test_loading_the_library_for_transactions_leaves_the_recursion_limit_alone()
     """A dependency sets the limit to 100 000. Deeply nested JSON then crashes a process instead of failing."""
     program = (
         "import sys; before = sys.getrecursionlimit()\n"
-        "from svcnb.client.signing import local; local._account()\n"
+        "from svcnb.client.signing import local; local._account('test')\n"
         "assert sys.getrecursionlimit() == before, sys.getrecursionlimit()"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
@@ -216,9 +216,9 @@ def test_two_threads_that_load_that_library_leave_the_recursion_limit_alone():
     program = (
         "import sys, threading; before = sys.getrecursionlimit()\n"
         "from svcnb.client.signing import local\n"
-        "first = threading.Thread(target=local._account); first.start()\n"
+        "first = threading.Thread(target=local._account, args=['test']); first.start()\n"
         "while sys.getrecursionlimit() == before and first.is_alive(): pass\n"
-        "local._account(); first.join()\n"
+        "local._account('test'); first.join()\n"
         "assert sys.getrecursionlimit() == before, sys.getrecursionlimit()"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
