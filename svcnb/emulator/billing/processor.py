@@ -268,7 +268,9 @@ class Processor:
             if intent.status == end and intent.status in FINAL:
                 return intent
             if intent.status in FINAL:
-                raise _wrong_status(intent, "the outcome of the payment cannot be changed", PAYABLE | {"processing"})
+                raise _wrong_status(
+                    intent, "the outcome of the payment cannot be changed", frozenset[Status]({*PAYABLE, "processing"})
+                )
             method = intent.method or "card"
             why = _REVERTED if method == "crypto" else _REFUSED
             return intent.attempt(end, method=method, now=now, delay_s=_delay(delay_ms / 1000), problem=why)
