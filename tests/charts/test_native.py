@@ -216,6 +216,13 @@ def test_an_image_that_needs_too_much_memory_is_an_error(runs) -> None:
     assert "scale" in caught.value.hint
 
 
+@pytest.mark.parametrize("drawing", ["<svg/>", '<svg viewBox="0 0 1 1"><rect width="1" height="1"/></svg>'])
+def test_a_drawing_without_a_size_is_not_converted_because_its_limit_is_unknown(drawing) -> None:
+    with pytest.raises(charts.RenderFailed, match="no width and height in pixels") as caught:
+        native.rasterize(drawing, 1.0)
+    assert "SVG" in caught.value.hint
+
+
 def test_a_missing_renderer_is_an_error_that_names_the_extra(runs, monkeypatch) -> None:
     chart = charts.latency(runs)
     monkeypatch.setitem(sys.modules, "resvg_py", None)
