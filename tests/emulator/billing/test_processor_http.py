@@ -59,6 +59,15 @@ def test_a_request_needs_the_publishable_key_and_the_client_secret(api, intent):
     assert retrieve(api, "pi_unknown", intent[1]).status_code == 404
 
 
+def test_a_missing_and_a_wrong_publishable_key_are_two_errors(api, intent):
+    wrong = retrieve(api, *intent, Authorization="Bearer pk_test_wrong").json()["error"]["message"]
+    missing = retrieve(api, *intent, Accept="*/*").json()["error"]["message"]
+    assert wrong.startswith("the publishable key is not the key of this service")
+    assert missing.startswith("the publishable key is missing")
+    assert "Authorization: Bearer KEY" in wrong
+    assert "pk_test_wrong" not in wrong
+
+
 def test_the_processor_rejects_an_account_key(api, intent, account):
     assert retrieve(api, *intent, Authorization=f"Bearer {account[0]}").status_code == 401
 
@@ -201,3 +210,4 @@ def test_the_pages_files_are_served_and_others_are_not(api):
     assert api.get("/processor/assets/page.js").headers["content-type"].startswith("text/javascript")
     for name in ("__init__.py", "pay.html", "..%2Fstore.py"):
         assert api.get(f"/processor/assets/{name}").status_code == 404
+    assert api.get("/processor/assets/pay.html").json()["fix"] == "Use one of the files page.css, page.js."
