@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
 from svcnb.protocol.contract import AbiError
+from svcnb.protocol.errors import shown
 
 WORD: Final = 32
 _INT_BITS: Final = range(8, 257, 8)
@@ -112,7 +113,7 @@ class _Int(NamedTuple):
     def encode(self, value: Any) -> bytes:
         low, high = (-(1 << self.bits - 1), 1 << self.bits - 1) if self.signed else (0, 1 << self.bits)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value < high:
-            raise AbiError(f"{_shown(value)} is not a valid {self.name}: expected an integer from {low} to {high - 1}")
+            raise AbiError(f"{shown(value)} is not a valid {self.name}: expected an integer from {low} to {high - 1}")
         return value.to_bytes(WORD, "big", signed=self.signed)
 
     def decode(self, data: memoryview, at: int) -> int:
@@ -132,7 +133,7 @@ class _Address(NamedTuple):
 
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, str) or not _ADDRESS.match(value):
-            raise AbiError(f"{_shown(value)} is not an address: expected 0x followed by 40 hex digits")
+            raise AbiError(f"{shown(value)} is not an address: expected 0x followed by 40 hex digits")
         return bytes(12) + bytes.fromhex(value[2:])
 
     def decode(self, data: memoryview, at: int) -> str:
@@ -147,7 +148,7 @@ class _Bool(NamedTuple):
 
     def encode(self, value: Any) -> bytes:
         if not isinstance(value, bool):
-            raise AbiError(f"{_shown(value)} is not a bool: expected True or False")
+            raise AbiError(f"{shown(value)} is not a bool: expected True or False")
         return value.to_bytes(WORD, "big")
 
     def decode(self, data: memoryview, at: int) -> bool:
@@ -293,10 +294,6 @@ def _length(data: memoryview, at: int) -> int:
     if number > len(data):
         raise AbiError(f"the length or offset at byte {at} is {number}, but the data has only {len(data)} bytes")
     return number
-
-
-def _shown(value: Any) -> str:
-    return repr(value)[:100]
 
 
 def _kind(value: Any) -> str:
