@@ -43,10 +43,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class _About(BaseModel):
-    """Port and settings of an emulator, stored next to its state."""
+    """Port, settings and last start of an emulator, stored next to its state."""
 
-    port: int = 0
+    port: int = Field(0, ge=0, le=65_535)
     settings: dict[str, Any] = Field(default_factory=dict)
+    started_at: float = 0.0
 
 
 class HostedEmulator:
@@ -71,8 +72,8 @@ class HostedEmulator:
         self.lock = threading.RLock()
         self.process: Emulator | None = None
         self.closed = False
-        self.started_at = 0.0
         kept = _about(folder) if (folder / _ABOUT).exists() else _About()
+        self.started_at = kept.started_at
         self._idle_stop_s = idle_stop_s
         self._settings = kept.settings if settings is None else dict(settings)
         self.listener = _listen(kept.port)
@@ -96,6 +97,7 @@ class HostedEmulator:
             if self.process is None or not self.process.running:
                 self.stop()
                 self.started_at = time.time()
+                self._save()
                 self.process = Emulator(
                     listener=self.listener,
                     state=self.folder / _STATE,
@@ -145,7 +147,8 @@ class HostedEmulator:
             self.listener.accept()[0].close()
 
     def _save(self) -> None:
-        about = _About(port=self.listener.getsockname()[1], settings=self._settings)
+        port = self.listener.getsockname()[1]
+        about = _About(port=port, settings=self._settings, started_at=self.started_at)
         replace_file(self.folder / _ABOUT, json.dumps(SCHEMA.stamped(about.model_dump(mode="json"))))
 
 
@@ -384,6 +387,10 @@ def _about(folder: Path) -> _About:
     except UnreadableVersion as error:
         raise InvalidArgument(
             str(error), hint="Install the svcnb version that this message specifies, or choose a different folder."
+        ) from error
+    except ValueError as error:
+        raise InvalidArgument(
+            f"{file} is not the file of an emulator", hint=f"Delete the folder {folder}. The learner starts again."
         ) from error
 
 

@@ -275,7 +275,13 @@ class Workshop(Checked):
         if notebook not in self.roster.unlocked:
             hint = "Ask your instructor to unlock the solution."
             raise InvalidArgument(f"the solution {notebook[:80]!r} is not unlocked", hint=hint)
-        return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
+        for path in solution_notebooks():
+            if path.name == notebook:
+                return path.read_text(encoding="utf-8")
+        raise InvalidArgument(
+            f"the solution {notebook[:80]!r} does not exist in this version of svcnb",
+            hint="Ask your instructor to install the same version of svcnb on all machines.",
+        )
 
     # --- for one learner, without effect on others --------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.emulator.triggers.outcomes import Answer
+from svcnb.protocol.limits import MAX_RUN_ANSWER_BYTES
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
@@ -174,8 +175,19 @@ class OverHttp:
             self._client = httpx.AsyncClient(timeout=timeout, limits=httpx.Limits(max_connections=None))
         headers = [(name.encode(), _header(value)) for name, value in call.headers().items()]
         try:
-            async with asyncio.timeout(self._timeout_s):
-                answer = await self._client.post(self._url, content=await _body(call), headers=headers)
+            async with (
+                asyncio.timeout(self._timeout_s),
+                self._client.stream("POST", self._url, content=await _body(call), headers=headers) as answer,
+            ):
+                data = bytearray()
+                async for part in answer.aiter_bytes():
+                    data += part
+                    if len(data) > MAX_RUN_ANSWER_BYTES:
+                        return Answer(
+                            None,
+                            trouble=f"the response of the service has more than {MAX_RUN_ANSWER_BYTES} bytes",
+                            may_still_run=True,
+                        )
         except httpx.ConnectTimeout:
             return Answer(None, trouble="network error: ConnectTimeout")  # the action did not start
         except (TimeoutError, httpx.TimeoutException):
@@ -189,7 +201,7 @@ class OverHttp:
             )
         except (httpx.HTTPError, ValueError) as error:
             return Answer(None, trouble=f"network error: {type(error).__name__}")
-        return Answer(answer.status_code, await _parsed(answer.content))
+        return Answer(answer.status_code, await _parsed(bytes(data)))
 
     async def close(self) -> None:
         """Closes the HTTP connections to the other service."""
