@@ -171,7 +171,7 @@ def test_solutions_are_available_after_the_instructor_unlocks_them(
     with pytest.raises(svcnb.InvalidArgument, match="is not unlocked"):
         room.solution("02-actions-and-cids.ipynb")
     room.roster.unlocked.append("99-removed.ipynb")
-    with pytest.raises(svcnb.InvalidArgument, match="does not exist"):
+    with pytest.raises(svcnb.InvalidArgument, match="is not unlocked or does not exist"):
         room.solution("99-removed.ipynb")
     room.roster.unlocked.clear()
     with pytest.raises(svcnb.InvalidArgument, match="unknown lesson 99"):
