@@ -177,9 +177,10 @@ def test_an_executor_runs_many_reports_with_separate_settings(place, template) -
         made = reports.run_many(asked, executor=pool, out=place.out / "many", settings=settings)
         with pytest.raises(reports.UnknownReport):
             reports.run_many(["permission-audit", "spent"], executor=pool)
-        for wrong in (3, ("spend",), ("spend", 3), (3, {}), ("spend", {}, {})):
+        wrong: list[Any] = [3, ("spend",), ("spend", 3), (3, {}), ("spend", {}, {})]
+        for each in wrong:
             with pytest.raises(InvalidType, match="invalid report"):
-                reports.run_many([wrong], executor=pool)  # type: ignore[list-item]
+                reports.run_many([each], executor=pool)
     assert [each.conclusion.also for each in made if isinstance(each, reports.Report)] == [("here",), ("here",)]
     assert "SVC_MARK" not in os.environ
     assert len({each.html for each in made}) == 2
