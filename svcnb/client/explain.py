@@ -25,7 +25,7 @@ from svcnb.client.references import (
     one_wallet_address,
     raw_cid,
 )
-from svcnb.client.resources import account_flows, actions, billing, group_flows, usage_key_flows, wallets
+from svcnb.client.resources import accounts, actions, billing, groups, usage_keys, wallets
 from svcnb.client.secret import Secret
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, usage_key_hash
@@ -104,7 +104,7 @@ def explain(
     asked = ExplanationSubject.of(key, action, wallet, config.api_key)
     _, unix = yield from now()
     try:
-        known = yield from usage_key_flows.listing()
+        known = yield from usage_keys.listing()
     except Unauthorized:
         if not _is_own(config, asked):
             raise
@@ -116,7 +116,7 @@ def explain(
     registered = yield from actions.listing(None)
     groups = yield from _groups()
     credit = yield from _credit()
-    managed = yield from account_flows.exists()
+    managed = yield from accounts.exists()
     found = _snapshot(
         asked,
         kind,
@@ -149,8 +149,8 @@ def _is_own(config: Config, asked: ExplanationSubject) -> bool:
 
 def _groups() -> Flow[list[tuple[Group, GroupContents]]]:
     found = []
-    for group in (yield from group_flows.listing()):
-        contents = yield from group_flows.contents(group)
+    for group in (yield from groups.listing()):
+        contents = yield from groups.contents(group)
         found.append((group, contents))
     return found
 

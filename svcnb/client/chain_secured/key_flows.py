@@ -20,7 +20,7 @@ from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.record_schema import KEY_CHECK
 from svcnb.client.references import GroupRef, KeyRef, key_reference
 from svcnb.client.resources.reading import absent
-from svcnb.client.resources.usage_key_flows import with_numbers
+from svcnb.client.resources.usage_keys import with_numbers
 from svcnb.client.secret import Secret
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import uint256_hex

@@ -14,7 +14,7 @@ from svcnb.client.chain.identity import admin_of
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.chain_secured.pending import PendingMint
 from svcnb.client.errors import ChainError, InvalidArgument, SvcnbError
-from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.usage_keys import PERMISSION_FLAGS, PERMISSION_LISTS, UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.secret import Secret
 from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_bytes, usage_key_hash
@@ -211,15 +211,7 @@ class _Steps:
 
 def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
     """Returns the flags and lists in the order of setUsageApiKey's arguments (docs/service/contract.md#writes)."""
-    return (
-        permissions["can_create_groups"],
-        permissions["can_delete_groups"],
-        permissions["can_create_pkps"],
-        permissions["manage_ipfs_ids_in_groups"],
-        permissions["add_pkp_to_groups"],
-        permissions["remove_pkp_from_groups"],
-        permissions["execute_in_groups"],
-    )
+    return tuple(permissions[name] for name in (*PERMISSION_FLAGS, *PERMISSION_LISTS))
 
 
 def require_same_service(account: Ownership, record: PendingMint) -> Flow[None]:
