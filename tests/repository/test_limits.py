@@ -27,7 +27,7 @@ def size(number: int) -> str:
 SERVICE = {
     "payment": f"{limits.MIN_PAYMENT_CENTS} to {limits.MAX_PAYMENT_CENTS:,} cents",
     "price of a management call": f"{limits.MANAGEMENT_COST_CENTS} cent, only after success",
-    "price of an execution": f"{limits.EXECUTION_COST_CENTS_PER_SECOND} cent per second",
+    "price of a run": f"{limits.EXECUTION_COST_CENTS_PER_SECOND} cent per second",
     "body of a request": size(limits.MAX_BODY_BYTES),
     "`typed_data`": f"{limits.MAX_TYPED_DATA_BYTES:,} bytes",
     "`signature`": f"{limits.MAX_SIGNATURE_BYTES:,} bytes",
