@@ -20,7 +20,7 @@ LOOK_S: Final = 3.0
 GROWN_BYTES: Final = 32 * 1024 * 1024
 """Growth of the process over its smallest size, in bytes. Above it, the module returns freed memory to the system."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
-"""Growth of the process, in bytes. Above it, the module also collects garbage during runs, which delays them slightly."""
+"""Growth of the process, in bytes. Above it, the module also collects garbage, which delays runs by milliseconds."""
 
 _MMAP_BYTES: Final = 512 * 1024
 _ARENAS: Final = 2
