@@ -125,7 +125,7 @@ def live(chart: Any) -> JupyterChart:
     if not isinstance(chart, alt.TopLevelMixin):
         raise InvalidType(f"invalid argument chart of live: expected an Altair chart, got {type(chart).__name__}")
     widget = offline_widget()
-    if isinstance(chart, Shown):
+    if isinstance(chart, (Layers, Stack, Beside, Rows)):
         # Unlike a drawing, a widget cannot use the page's colours. These greys are readable in both themes.
         return widget(chart.copy().properties(config=config(_BOTH)))
     return widget(chart)  # type: ignore[arg-type]  # all top-level charts have the accepted type

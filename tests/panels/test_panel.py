@@ -227,7 +227,7 @@ def test_a_value_that_is_not_a_client_is_rejected():
 
 @pytest.mark.parametrize("kind", [AccountPanel, Workbench])
 def test_a_panel_whose_constructor_failed_is_closed_without_an_error(kind, monkeypatch):
-    ignored = []
+    ignored: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", ignored.append)
     with pytest.raises(InvalidArgument):
         kind("http://127.0.0.1")
