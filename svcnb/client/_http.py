@@ -74,7 +74,7 @@ class SyncTransport:
         Raises:
             TransportError: No complete response arrived.
         """
-        sent_at, begun = time.time(), time.perf_counter()
+        sent_at, begun, closed = time.time(), time.perf_counter(), self._client.is_closed
         try:
             response = self._client.request(**_arguments(request))
         except httpx.HTTPError as error:
@@ -82,7 +82,7 @@ class SyncTransport:
         except RuntimeError as error:
             if not self._client.is_closed:
                 raise _without_frames(error)  # noqa: B904 - it is the same error
-            raise _closed(error) from _without_frames(error)
+            raise _closed(error, unsent=closed) from _without_frames(error)
         except BaseException as error:  # noqa: BLE001 - mainly KeyboardInterrupt, whose traceback notebooks show in full
             raise _without_frames(error)  # noqa: B904 - it is the same error
         answer = _answer(request, response, sent_at, begun)
@@ -113,7 +113,7 @@ class AsyncTransport:
         Raises:
             TransportError: No complete response arrived.
         """
-        sent_at, begun = time.time(), time.perf_counter()
+        sent_at, begun, closed = time.time(), time.perf_counter(), self._client.is_closed
         try:
             response = await self._client.request(**_arguments(request))
         except httpx.HTTPError as error:
@@ -121,7 +121,7 @@ class AsyncTransport:
         except RuntimeError as error:
             if not self._client.is_closed:
                 raise _without_frames(error)  # noqa: B904 - it is the same error
-            raise _closed(error) from _without_frames(error)
+            raise _closed(error, unsent=closed) from _without_frames(error)
         except BaseException as error:  # noqa: BLE001 - mainly CancelledError
             raise _without_frames(error)  # noqa: B904 - it is the same error
         answer = _answer(request, response, sent_at, begun)
@@ -290,8 +290,10 @@ def _late(error: httpx.TimeoutException, where: str, request: Request) -> TimedO
     return late
 
 
-def _closed(error: RuntimeError) -> TransportError:
-    return TransportError(
+def _closed(error: RuntimeError, *, unsent: bool) -> TransportError:
+    closed = TransportError(
         f"this client is closed ({error})",
-        hint=("Create a new client, or make the call inside the `with` block of the client."),
+        hint="Create a new client, or make the call inside the `with` block of the client.",
     )
+    closed.closed, closed.unsent = True, unsent
+    return closed

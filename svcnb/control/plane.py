@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -44,7 +43,7 @@ class ControlPlane:
             Parsed JSON of the response.
 
         Raises:
-            InvalidArgument: The method is not allowed.
+            InvalidArgument: The method is not allowed, or the body cannot be encoded as JSON.
             EmulatorUnreachable: The emulator does not respond.
             ControlRefused: The response is an error. The exception contains the status and the message.
         """
@@ -53,7 +52,9 @@ class ControlPlane:
         headers = {"Accept": "application/json"}
         payload = None
         if body is not None:
-            payload = json.dumps(body).encode()
+            from svcnb.client.request import encode
+
+            payload = encode(body, ascii_only=True)
             headers["Content-Type"] = "application/json"
         send = self._send_in_page if IN_PAGE else self._send
         status, text = send(method, self._control_url + path, payload, headers)

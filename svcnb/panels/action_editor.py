@@ -25,7 +25,7 @@ from svcnb.toolkit.lint import lint
 
 
 class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
-    """Editor that writes and runs one action.
+    """Panel in which the user edits and runs one action.
 
     The source is part of the widget's state, so a saved notebook contains it. The notebook does not contain parameters,
     responses or logs.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +19,8 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import ActionRef, source_or_cid
-from svcnb.client.request import failure
-from svcnb.client.resources import group_flows, trigger_configs, usage_key_flows
+from svcnb.client.request import encode, failure, hints_for, read
+from svcnb.client.resources import groups, trigger_configs, usage_keys
 from svcnb.client.resources.reading import model, models, nothing
 from svcnb.client.secret import Secret
 from svcnb.protocol.errors import shown
@@ -221,12 +220,12 @@ def create_for(
     access: ServiceAccess, action: ActionRef, kind: str, *, name: str, wallets: Any, **members: Any
 ) -> Flow[Trigger]:
     """Creates a group that permits the action, a key that can only execute in the group, and the trigger."""
-    body_of(action, "checked before anything is created", kind, name=name, **members)
+    encode(body_of(action, "checked before anything is created", kind, name=name, **members))
     trigger_configs.check(kind, members["config"])
-    group = yield from group_flows.create(f"trigger {name}", "Created for a trigger.", [action], wallets)
+    group = yield from groups.create(f"trigger {name}", "Created for a trigger.", [action], wallets)
     made = f"group {group.id} ({group.name!r})"
     try:
-        key = yield from usage_key_flows.create(
+        key = yield from usage_keys.create(
             f"trigger {name}", "Execute-only key, created for a trigger.", execute_in_groups=[group]
         )
         made += f" and usage key {key.name!r}"
@@ -311,10 +310,12 @@ def fire(
             hint="Send the URL or an id of the data instead.",
         )
     request = Request("POST", address, sent, content, config.timeouts.connect, config.timeouts.write, "/webhook/...")
-    answer: Answer = yield request
-    if answer.status != 202:  # noqa: PLR2004 - the only status of an accepted webhook request
-        raise failure(answer, config, request, Call("POST", "/webhook", nothing))
-    return Accepted.model_validate_json(answer.content)
+    call = Call("POST", "/webhook", lambda accepted, _: Accepted.model_validate(accepted), base=url)
+    with hints_for(call):
+        answer: Answer = yield request
+        if answer.status != 202:  # noqa: PLR2004 - the only status of an accepted webhook request
+            raise failure(answer, config, request, call)
+        return read(call, answer, request)
 
 
 def _content(body: object) -> tuple[bytes, str]:
@@ -322,7 +323,7 @@ def _content(body: object) -> tuple[bytes, str]:
         return body, "application/octet-stream"
     if isinstance(body, str):
         return body.encode(), "text/plain; charset=utf-8"
-    return json.dumps(body, separators=(",", ":"), allow_nan=False).encode(), "application/json"
+    return encode(body, ascii_only=True), "application/json"
 
 
 def _id(value: object, what: str = "trigger", source: str = "triggers.create or triggers.list") -> str:
