@@ -18,7 +18,7 @@ import click
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = "svcnb.client.aio"
-DRIVERS = {"_do", "drive"}
+DRIVERS = {"_change", "_do", "drive"}
 """Methods that perform a flow."""
 
 SOURCES: dict[str, dict[str, list[str]]] = {

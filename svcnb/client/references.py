@@ -23,7 +23,6 @@ from svcnb.client.secret import Secret
 from svcnb.protocol import limits
 from svcnb.protocol.action import Action
 from svcnb.protocol.cid import source_cid
-from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import api_key_hash, hashed_cid
 from svcnb.protocol.wire.rejections import shown
 from svcnb.protocol.wire.values import (
@@ -201,7 +200,7 @@ def raw_cid(value: ActionRef) -> str:
                 hint="Pass the action or its source: svcnb.Action(source).cid is version 0.",
             )
         if looks_like_source(value):
-            return _cid_of_source(value)
+            return source_cid(value)
     raise InvalidArgument(
         f"invalid action {_shown(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
     )
@@ -244,15 +243,8 @@ def source_or_cid(value: ActionRef) -> tuple[str | None, str]:
     if isinstance(value, Action):
         return value.source, value.cid
     if isinstance(value, str) and not _CID_V0.match(value.strip()) and looks_like_source(value):
-        return value, _cid_of_source(value)
+        return value, source_cid(value)
     return None, raw_cid(value)
-
-
-def _cid_of_source(source: str) -> str:
-    try:
-        return source_cid(source)
-    except MalformedValue as error:
-        raise InvalidArgument(error.message, hint=error.hint) from error
 
 
 def looks_like_source(text: str) -> bool:

@@ -10,7 +10,7 @@ from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.identity import Identity
 from svcnb.client.chain.names import Names
 from svcnb.client.chain.rpc import RpcError
-from svcnb.client.chain.writes import Writer
+from svcnb.client.chain.writes import Writer, gas_payer
 from svcnb.client.chain_secured import mint
 from svcnb.client.chain_secured.models import OnChain, Transfer
 from svcnb.client.chain_secured.ownership import Ownership, signed
@@ -123,17 +123,15 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
             hint="To confirm, call svc.accounts.convert(owner, confirm=True).",
         )
     envelope = yield from signed(writer, Purpose.CONVERT_ACCOUNT)
-    body = {"new_admin_wallet_address": owner.address, **envelope.as_request()}
-    yield from ask(
-        Call(
-            "POST",
-            "/convert_to_chain_secured_account",
-            nothing,
-            body,
-            in_doubt="Call svc.chain_secured.open(owner) to check whether the service converted the account.",
-        )
-    )
+    yield from send_conversion(envelope)
     return Identity(master, owner.address)
+
+
+def send_conversion(envelope: SignedEnvelope) -> Flow[None]:
+    """Sends the signed envelope of a conversion to the service."""
+    body = {"new_admin_wallet_address": envelope.address, **envelope.as_request()}
+    doubt = "Call svc.chain_secured.open(owner) to check whether the service converted the account."
+    return ask(Call("POST", "/convert_to_chain_secured_account", nothing, body, in_doubt=doubt))
 
 
 def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str, ...]]:
@@ -243,11 +241,7 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
 
 def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
     """Returns a signed envelope. The flow does not send the envelope."""
-    try:
-        purpose = flow_of(flow)
-    except MalformedValue as error:
-        raise InvalidArgument(error.message, hint=error.hint) from None
-    return (yield from signed(writer, purpose))
+    return signed(writer, flow_of(flow))
 
 
 def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
@@ -258,12 +252,9 @@ def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, addre
     from svcnb.client.signing import typed_data_digest, verify as made_by_key
 
     wanted = address_of(address)
-    try:
-        if made_by_key(typed_data, signature, wanted):
-            return True
-        raw = parse_hex(signature, what="signature")
-    except MalformedValue as error:
-        raise InvalidArgument(error.message, hint=error.hint) from None
+    if made_by_key(typed_data, signature, wanted):
+        return True
+    raw = parse_hex(signature, what="signature")
     data = IS_VALID_SIGNATURE + abi.encode(("bytes32", "bytes"), (typed_data_digest(typed_data), raw))
     try:
         answer = yield from chain.rpc("eth_call", {"to": wanted, "data": "0x" + data.hex()}, "latest")
@@ -306,13 +297,6 @@ def address_of(wallet: AnySigner | str) -> str:
     except (MalformedValue, TypeError) as error:
         message = str(getattr(error, "message", error))
         raise InvalidArgument(message, hint="Pass a signer, or an address: 0x followed by 40 hex digits.") from None
-
-
-def gas_payer(wallet: Signer) -> Signer:
-    """Returns the wallet that signs and pays the gas: the owner of a contract wallet, or the wallet itself."""
-    while (inner := getattr(wallet, "signer", None)) is not None:
-        wallet = inner
-    return wallet
 
 
 def _owner(writer: Writer) -> Signer:

@@ -15,12 +15,11 @@ from svcnb.client.chain_secured.models import KeyCheck
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.errors import ChainError, InvalidArgument, ServiceError, SvcnbError, Unauthorized
 from svcnb.client.listing import Listing
-from svcnb.client.models.chain import Receipt
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.record_schema import KEY_CHECK
 from svcnb.client.references import GroupRef, KeyRef, key_reference
 from svcnb.client.resources.reading import absent
-from svcnb.client.resources.usage_key_flows import with_numbers
+from svcnb.client.resources.usage_keys import with_numbers
 from svcnb.client.secret import Secret
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import uint256_hex
@@ -175,12 +174,6 @@ def update_metadata(account: Ownership, key: KeyRef, name: str | None, descripti
         "updateUsageApiKeyMetadata", int(old.api_key_hash, 16), merged["name"], merged["description"]
     )
     return old.model_copy(update=merged)
-
-
-def delete(account: Ownership, key: KeyRef) -> Flow[Receipt]:
-    """Deletes a usage key with a transaction, and returns the receipt."""
-    old = yield from find(account, key)
-    return (yield from account.write("removeUsageApiKey", int(old.api_key_hash, 16))).receipt
 
 
 def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:

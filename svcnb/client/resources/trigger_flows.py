@@ -20,7 +20,7 @@ from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.references import ActionRef, source_or_cid
 from svcnb.client.request import encode, failure, hints_for, read
-from svcnb.client.resources import group_flows, trigger_configs, usage_key_flows
+from svcnb.client.resources import groups, trigger_configs, usage_keys
 from svcnb.client.resources.reading import model, models, nothing
 from svcnb.client.secret import Secret
 from svcnb.protocol.errors import shown
@@ -222,10 +222,10 @@ def create_for(
     """Creates a group that permits the action, a key that can only execute in the group, and the trigger."""
     encode(body_of(action, "checked before anything is created", kind, name=name, **members))
     trigger_configs.check(kind, members["config"])
-    group = yield from group_flows.create(f"trigger {name}", "Created for a trigger.", [action], wallets)
+    group = yield from groups.create(f"trigger {name}", "Created for a trigger.", [action], wallets)
     made = f"group {group.id} ({group.name!r})"
     try:
-        key = yield from usage_key_flows.create(
+        key = yield from usage_keys.create(
             f"trigger {name}", "Execute-only key, created for a trigger.", execute_in_groups=[group]
         )
         made += f" and usage key {key.name!r}"
