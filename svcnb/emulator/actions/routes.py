@@ -167,7 +167,8 @@ class RunActions:
         if outcome.ok:
             note.ended(outcome, 200, call.price_cents if billed else 0)
             return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
-        pays = call.hold if self._settings.charge_failed_runs else None
+        # A failure of the service ("host") is always free.
+        pays = call.hold if self._settings.charge_failed_runs and outcome.error_kind != "host" else None
         if pays is not None and outcome.error_kind == "funds":
             call.price_cents = pays.cents  # charge only the available credit, so that the account owes nothing
         note.ended(outcome, 500, call.price_cents if pays else 0)
