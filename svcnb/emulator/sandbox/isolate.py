@@ -85,9 +85,9 @@ class Isolate(asyncio.Protocol):
                 self._statm = os.open(f"/proc/{process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._idle_bytes = self.resident_bytes() or 0
         if aside and reuse:
-            self._host.allow_all_cores(process)
+            self._host.order("back", process)
         elif aside:
-            self._host.move_to_reserved_cores(process)
+            self._host.order("near", process)
 
     async def _spawn(self, *, aside: bool) -> Process:
         ours, theirs = socket.socketpair()
@@ -193,7 +193,7 @@ class Isolate(asyncio.Protocol):
         self.resume()
         if self._aside and self._process is not None:
             self._aside = False
-            self._host.allow_all_cores(self._process)
+            self._host.order("back", self._process)
 
     def ignore_output(self) -> None:
         """Ignores all later output of the isolate, and its exit."""
@@ -207,13 +207,13 @@ class Isolate(asyncio.Protocol):
             aside: Whether to also move the process off the reserved CPU cores.
         """
         if self._process is not None:
-            self._host.lower(self._process, aside=aside)
+            self._host.order("lower", self._process, aside=aside)
 
     def leave_reserved_cores(self) -> None:
         """Moves the process off the reserved cores until the end of its run."""
         if self._process is not None:
             self._aside = True
-            self._host.leave_reserved_cores(self._process)
+            self._host.order("off", self._process)
 
     def pause(self) -> None:
         """Stops reading from the isolate. The isolate then has to wait."""
@@ -242,7 +242,7 @@ class Isolate(asyncio.Protocol):
     def close(self) -> None:
         """Stops the process and releases all resources."""
         if self._process is not None:
-            self._host.kill(self._process)
+            self._host.order("kill", self._process)
         if self._transport is not None:
             self._transport.abort()
             self._transport = None
