@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answered
 from svcnb.emulator.http.middleware import DOCS
-from svcnb.emulator.http.routing import API, Call, Endpoint
+from svcnb.emulator.http.routing import API, Call, Endpoint, Handler
 from svcnb.emulator.platform.offload import in_thread
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS, MIN_PAYMENT_CENTS
@@ -68,8 +68,8 @@ def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
         return await answered(await in_thread(description))
 
     return [
-        Endpoint("GET", "/", _home, described=False),
-        Endpoint("GET", "/openapi.json", _to_description, described=False),
+        Endpoint("GET", "/", _redirect(f"{API}/swagger-ui"), described=False),
+        Endpoint("GET", "/openapi.json", _redirect(f"{API}/openapi.json"), described=False),
         Endpoint("GET", f"{API}/openapi.json", openapi, described=False),
         Endpoint("GET", f"{API}/swagger-ui", _swagger, described=False),
         Endpoint("GET", f"{API}/swagger-ui/", _swagger, described=False),
@@ -78,17 +78,12 @@ def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
     ]
 
 
-async def _home(_call: Call, _given: None) -> Response:
-    return RedirectResponse(_relative(f"{API}/swagger-ui"), 303)
+def _redirect(path: str) -> Handler:
+    async def redirect(_call: Call, _given: None) -> Response:
+        # The path is relative to the root page, so it also works behind a proxy's prefix.
+        return RedirectResponse(f".{path}", 303)
 
-
-async def _to_description(_call: Call, _given: None) -> Response:
-    return RedirectResponse(_relative(f"{API}/openapi.json"), 303)
-
-
-def _relative(path: str) -> str:
-    """Returns a path relative to the root page. The path also works behind a proxy's prefix."""
-    return f".{path}"
+    return redirect
 
 
 async def _swagger(call: Call, _given: None) -> Response:

@@ -168,9 +168,7 @@ class Network:
                 f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses. All accounts together can have at most "
                 f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes. Send fewer requests at the same time."
             ) from None
-        except AddressRefused as error:
-            raise _refused(str(error)) from None
-        except BadCoding as error:
+        except (AddressRefused, BadCoding) as error:
             raise _refused(str(error)) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise _refused(f"{type(error).__name__}: {error}".removesuffix(": ")) from None

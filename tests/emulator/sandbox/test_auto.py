@@ -137,7 +137,7 @@ def test_an_idle_engine_has_no_process_until_the_next_run(
     new_room: Callable[..., Any], live_isolates: Callable[[], dict[int, int]], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pool, "_SHRINK_AFTER_S", 0.1)
-    monkeypatch.setattr(fast, "_REST_S", 0.5)
+    monkeypatch.setattr(fast.FastEngine, "_rest_s", 0.5)
     room = new_room(kind="fast")
     assert room.value("const main = (n) => n + 1", 1) == 2
     spawner = room.engine._pool._host.pid
