@@ -366,9 +366,17 @@ class Settings(BaseModel):
     @cached_property
     def limits(self) -> defaults.ActionLimits:
         """Limits of one execution. The source of an action must also fit into a request body."""
-        values = {name: getattr(self, f"action_{name}") for name in defaults.ActionLimits._fields}
-        limits = defaults.ActionLimits(**values)
-        return limits._replace(max_code_length=min(limits.max_code_length, self.max_body_bytes))
+        return defaults.ActionLimits(
+            timeout_ms=self.action_timeout_ms,
+            memory_limit_mb=self.action_memory_limit_mb,
+            max_code_length=min(self.action_max_code_length, self.max_body_bytes),
+            max_response_length=self.action_max_response_length,
+            max_console_log_length=self.action_max_console_log_length,
+            max_fetch_count=self.action_max_fetch_count,
+            max_get_keys_count=self.action_max_get_keys_count,
+            max_fetch_bytes=self.action_max_fetch_bytes,
+            fetch_timeout_ms=self.action_fetch_timeout_ms,
+        )
 
     @classmethod
     def load(cls, environment: Mapping[str, str] | None = None, /, **given: Any) -> Settings:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from email.utils import formatdate
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from uuid import uuid4
 
 from starlette.datastructures import Headers
@@ -78,7 +78,7 @@ class Origins:
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or _is_same_origin(origin, headers):
             return True
-        return path == RPC and _scheme(origin).endswith("-extension")
+        return path == RPC and origin.partition("://")[0].endswith("-extension")
 
     def has_valid_name(self, headers: Headers) -> bool:
         """Returns whether the Host header contains a valid name of the emulator.
@@ -344,7 +344,7 @@ def is_own_origin(request: Request) -> bool:
 
 
 def _is_same_origin(origin: str, headers: Headers) -> bool:
-    return _netloc(origin) == headers.get("host", "")
+    return _split(origin).netloc == headers.get("host", "")
 
 
 def _is_address(name: str) -> bool:
@@ -356,18 +356,11 @@ def _is_address(name: str) -> bool:
 
 
 def _name(url: str) -> str:
+    return _split(url).hostname or ""
+
+
+def _split(url: str) -> SplitResult:
     try:
-        return urlsplit(url).hostname or ""
+        return urlsplit(url)
     except ValueError:
-        return ""
-
-
-def _netloc(url: str) -> str:
-    try:
-        return urlsplit(url).netloc
-    except ValueError:
-        return ""
-
-
-def _scheme(url: str) -> str:
-    return url.partition("://")[0]
+        return urlsplit("")

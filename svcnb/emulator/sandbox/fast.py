@@ -30,18 +30,13 @@ _OWN_MIB = 256
 class FastEngine(PooledEngine):
     """Engine that runs actions in QuickJS inside long-lived Deno processes.
 
+    For the other arguments and errors, see `PooledEngine`.
+
     Args:
-        limits: Limits of the prepared processes. A run can have lower limits.
         processes: Number of processes, or None for one process per processor core. While runs have to wait, the engine
             uses up to four times this number. After half a minute without a run, one process remains. After two
             minutes, no process remains.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
-            three quarters of these runs (rounded up).
-        vocabulary: Names that are visible to actions.
         busy_ms: Processor time in milliseconds after which a run ends with ``unsupported``. 0 means no limit.
-
-    Raises:
-        ToolMissing: Deno or the engine's JavaScript bundle is not installed.
     """
 
     _name = NAME

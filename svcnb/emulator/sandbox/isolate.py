@@ -9,10 +9,10 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, cast
 
-from svcnb.emulator.platform.reachable import is_stopped
 from svcnb.emulator.sandbox.process import Exit, Process, ProcessHost, error_file, read_error_file
 
 READY = b"R"
+_EXIT_S = 5.0
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -117,11 +117,6 @@ class Isolate(asyncio.Protocol):
         """Whether the isolate is warmed up and alive."""
         return self._process is not None and not self._process.exited.done() and self._transport is not None
 
-    @property
-    def suspended(self) -> bool:
-        """Whether a signal (SIGSTOP) has stopped the process, or False if the system does not report this."""
-        return is_stopped(self.pid)
-
     def resident_bytes(self) -> int | None:
         """Returns the resident memory of the process in bytes, or None if the system does not report it."""
         if self._statm < 0:
@@ -225,8 +220,8 @@ class Isolate(asyncio.Protocol):
         if self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
 
-    async def wait_for_exit(self, timeout_s: float = 5.0) -> tuple[Exit, str]:
-        """Waits for the exit of the process, at most ``timeout_s`` seconds.
+    async def wait_for_exit(self) -> tuple[Exit, str]:
+        """Waits for the exit of the process, at most five seconds.
 
         Returns:
             Exit result of the process, and the end of its standard error output.
@@ -234,7 +229,7 @@ class Isolate(asyncio.Protocol):
         if self._process is None:
             return Exit(None), ""
         try:
-            how = await asyncio.wait_for(asyncio.shield(self._process.exited), timeout_s)
+            how = await asyncio.wait_for(asyncio.shield(self._process.exited), _EXIT_S)
         except TimeoutError:
             how = Exit(None, reason="the process does not stop")
         return how, read_error_file(self._errors)

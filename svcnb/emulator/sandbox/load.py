@@ -6,6 +6,7 @@ Source: docs/service/http.md#overload-and-transport.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -73,8 +74,5 @@ def read_stalled_us() -> int | None:
         text = PRESSURE.read_text(encoding="ascii")
     except OSError:
         return None
-    for line in text.splitlines():
-        kind, _, rest = line.partition(" ")
-        if kind == "some" and "total=" in rest:
-            return int(rest.rpartition("total=")[2])
-    return None
+    found = re.search(r"^some .*total=(\d+)", text, re.MULTILINE)
+    return int(found[1]) if found else None

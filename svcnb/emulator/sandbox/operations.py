@@ -10,13 +10,7 @@ from urllib.parse import urlsplit
 from svcnb.emulator.sandbox.frames import BadFrame
 from svcnb.emulator.sandbox.protocol import FetchRequest, Host, OperationRefused
 from svcnb.emulator.sandbox.trace import Trace
-from svcnb.protocol.limits import (
-    MAX_FETCH_HEADER_CHARS,
-    MAX_FETCH_URL_CHARS,
-    MAX_TRACE_HOST_CHARS,
-    MAX_TRACE_METHOD_CHARS,
-    ActionLimits,
-)
+from svcnb.protocol.limits import MAX_FETCH_HEADER_CHARS, MAX_FETCH_URL_CHARS, ActionLimits
 
 _KEY_OPERATIONS: Final = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
 _ARGUMENTS: Final = {
@@ -109,7 +103,7 @@ class Operations:
         self._fetches += 1
         method, url = str(body["method"]), str(body["url"])
         parts = urlsplit(url[:MAX_FETCH_URL_CHARS])
-        about = {"method": method[:MAX_TRACE_METHOD_CHARS], "host": (parts.hostname or "")[:MAX_TRACE_HOST_CHARS]}
+        about = {"method": method, "host": parts.hostname or ""}
         if self._fetches > self._limits.max_fetch_count:
             self._trace.add("fetch", **about, refused="limit")
             raise OperationRefused(
@@ -117,7 +111,7 @@ class Operations:
                 "fewer requests, or divide them among several executions."
             )
         if parts.scheme in {"data", "blob"}:
-            self._trace.add("fetch", method=about["method"], host="", scheme=parts.scheme)
+            self._trace.add("fetch", method=method, host="", scheme=parts.scheme)
             return {"local": True}, b""
         headers = tuple((str(name), str(value)) for name, value in body["headers"])
         _check_head(url, headers)

@@ -192,16 +192,13 @@ class PooledEngine(ABC):
             await session.begin(source, params)
             # The isolate is already working while the following code runs.
             self._sessions.add(session)
-            self._start_monitor()
+            if self._monitor is None or self._monitor.done():
+                self._monitor = asyncio.ensure_future(self._monitor_sessions())
             outcome = await session.end(waited_s)
             return outcome
         finally:
             self._sessions.discard(session)
             self._end(isolate, session, outcome)
-
-    def _start_monitor(self) -> None:
-        if self._monitor is None or self._monitor.done():
-            self._monitor = asyncio.ensure_future(self._monitor_sessions())
 
     async def _monitor_sessions(self) -> None:
         # V8 limits only the heap. This check also includes memory outside the heap, such as large buffers.

@@ -250,8 +250,11 @@ class ProcessHost:
     def _lose(self) -> None:
         """Handles an unexpected exit of the spawner."""
         spawner, self._spawner = self._spawner, None
-        if sys.platform != "linux":
-            self._end_orphans()
+        if sys.platform != "linux":  # the kernel does not kill the children with their parent
+            for process in self._processes.values():
+                if process.pid is not None:
+                    with contextlib.suppress(OSError):
+                        os.kill(process.pid, signal.SIGKILL)
         self._disconnect("the process that starts isolates was lost")
         if spawner is not None:
             spawner.kill()
@@ -263,13 +266,6 @@ class ProcessHost:
         """Deletes the folder if the spawner could not delete it."""
         if (folder := self._setup["remove"]) is not None:
             shutil.rmtree(str(folder), ignore_errors=True)
-
-    def _end_orphans(self) -> None:
-        """Kills the children of a lost spawner on systems where the kernel does not kill them with their parent."""
-        for process in self._processes.values():
-            if process.pid is not None:
-                with contextlib.suppress(OSError):
-                    os.kill(process.pid, signal.SIGKILL)
 
     def _handle(self, message: dict[str, Any]) -> None:
         if "spawned" in message:

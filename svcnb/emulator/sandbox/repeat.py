@@ -21,7 +21,7 @@ from svcnb.emulator.sandbox.protocol import (
     Module,
     OperationRefused,
 )
-from svcnb.emulator.sandbox.same_request import Content, RpcId, content, with_ids
+from svcnb.emulator.sandbox.same_request import Content, content, with_ids
 from svcnb.protocol.limits import MAX_REPEATABLE_BYTES, ActionLimits
 
 T = TypeVar("T")
@@ -155,7 +155,8 @@ class RepeatableHost:
 
     async def _answer(self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
         entry = self._find(asked) or self._make(asked, ask)
-        ids = _new_ids(entry.asked, asked)
+        # The JSON-RPC ids of the stored request, with the ids of this equivalent request.
+        ids = {} if entry.asked == asked else dict(zip(entry.content.ids, _content(asked).ids, strict=True))
         self._order.started(entry)
         try:
             await self._order.turn(entry)
@@ -225,13 +226,6 @@ def _content(asked: tuple[object, ...]) -> Content:
     """Returns the comparable content of an operation. Key operations have no side effects."""
     request = asked[1] if asked[0] == "fetch" else None
     return content(request) if isinstance(request, FetchRequest) else Content(asked, is_safe=True)
-
-
-def _new_ids(first: tuple[object, ...], second: tuple[object, ...]) -> dict[RpcId, RpcId]:
-    """Returns a mapping from the JSON-RPC ids of a request to the ids of an equivalent later request."""
-    if first == second:
-        return {}
-    return dict(zip(_content(first).ids, _content(second).ids, strict=True))
 
 
 def _size(value: object) -> int:

@@ -34,16 +34,7 @@ def _can_copy() -> bool:
 class V8Engine(PooledEngine):
     """Engine that runs each action in its own Deno process.
 
-    Args:
-        limits: Limits of the prepared processes. A run can have lower limits.
-        spares: Number of warmed-up processes to keep.
-        idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
-            three quarters of these runs (rounded up).
-        vocabulary: Names that are visible to actions.
-
-    Raises:
-        ToolMissing: Deno or the engine's JavaScript bundle is not installed.
+    For arguments and errors, see `PooledEngine`.
     """
 
     _name = "v8"
