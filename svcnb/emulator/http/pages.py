@@ -158,8 +158,8 @@ _PAGES: Final = {
         "Pricing",
         (
             f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent. An execution costs '
-            f"{EXECUTION_COST_CENTS_PER_SECOND} cent per whole second, at least {EXECUTION_COST_CENTS_PER_SECOND} cent. "
-            "Calls that only read data are free. By default, failed calls are also free. "
+            f"{EXECUTION_COST_CENTS_PER_SECOND} cent per whole second, at least {EXECUTION_COST_CENTS_PER_SECOND} "
+            "cent. Calls that only read data are free. By default, failed calls are also free. "
             f"The smallest payment is {MIN_PAYMENT_CENTS} cents.</p>"
         ),
     ),
