@@ -297,8 +297,8 @@ class History(Checked):
             Number of added runs and ledger entries.
 
         Raises:
-            ConfigError: A file does not exist or is not a history file. The method checks all files first, and then
-                adds no runs. If a file is damaged, the runs of the files before it are added.
+            ConfigError: A file does not exist, is not a history file, or is damaged. The method then adds nothing,
+                also not from the other files.
         """
         with closing(self._connect()) as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])

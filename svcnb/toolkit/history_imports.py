@@ -15,8 +15,6 @@ from svcnb.client.record_schema import check_version
 from svcnb.client.recorder import COLUMNS, INSERT, LEDGER_COLUMNS, prune, storable, stored, strip_text
 from svcnb.protocol.limits import KEPT_RECORDED_RUNS
 
-_NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.elapsed) IN ('real', 'integer')"
-
 
 class Merged(NamedTuple):
     """Numbers of runs and ledger entries that `History.merge` added."""
@@ -115,68 +113,62 @@ def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]]
 
 
 def merge_files(connection: sqlite3.Connection, files: Sequence[Path]) -> Merged:
-    """Adds the runs and the ledgers of other history files, and returns the numbers of added rows."""
-    tables = {file: _tables_of(file) for file in files}
-    runs = entries = 0
-    for file in files:
-        connection.execute("ATTACH DATABASE ? AS other", (_read_only(file),))
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            runs += connection.execute(_MERGE_RUNS).rowcount
-            if "ledger" in tables[file]:
-                entries += connection.execute(_MERGE_LEDGER).rowcount
-            if "account_keys" in tables[file]:
-                connection.execute("INSERT OR IGNORE INTO account_keys SELECT * FROM other.account_keys")
-            connection.execute(_DELETE_OLDEST, (KEPT_RECORDED_RUNS,))
-            connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise _no_history(file, error) from None
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            connection.execute("DETACH DATABASE other")
-    return Merged(runs, entries)
+    """Adds the runs and ledgers of all files, and returns the numbers of added rows. After an error, adds nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:  # commits, or rolls back after an error
+        added = [_merge(connection, file) for file in files]
+    return Merged(sum(each.runs for each in added), sum(each.entries for each in added))
 
 
-def _tables_of(file: Path) -> set[str]:
+def _merge(connection: sqlite3.Connection, file: Path) -> Merged:
     if not file.is_file():
         raise ConfigError(f"the history file {file} does not exist", hint=_HINT)
     try:
-        with closing(sqlite3.connect(_read_only(file), uri=True)) as connection:
-            check_version(connection, file)
-            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as theirs:
+            check_version(theirs, file)
+            theirs.row_factory = sqlite3.Row
+            tables = {row["name"] for row in theirs.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if "runs" not in tables:
+                raise _no_history(file, "the file does not contain the table runs")
+            runs = _add(connection, _MERGE_RUNS, "runs", theirs.execute(_THEIR_RUNS))
+            entries = (
+                _add(connection, _MERGE_LEDGER, "ledger", theirs.execute(_THEIR_LEDGER)) if "ledger" in tables else 0
+            )
+            if "account_keys" in tables:
+                keys = theirs.execute("SELECT * FROM account_keys")
+                connection.executemany("INSERT OR IGNORE INTO account_keys VALUES (?, ?, ?, ?)", keys)
+        connection.execute(_DELETE_OLDEST, (KEPT_RECORDED_RUNS,))
     except sqlite3.Error as error:
         raise _no_history(file, error) from None
-    if "runs" not in tables:
-        raise _no_history(file, "the file does not contain the table runs")
-    return tables
+    return Merged(runs, entries)
 
 
-def _read_only(file: Path) -> str:
-    return f"{file.resolve().as_uri()}?mode=ro"
+def _add(connection: sqlite3.Connection, statement: str, table: str, rows: Iterable[sqlite3.Row]) -> int:
+    """Adds rows of another file. Compares them only with the rows that the table contains before this call."""
+    [last] = connection.execute(f"SELECT max(id) FROM {table}").fetchone()  # noqa: S608 - our own names
+    return connection.executemany(statement, ({**row, "last": last or 0} for row in rows)).rowcount
 
 
 _HINT: Final = "Pass the file that `svcnb history path` prints on the other machine."
-_NAMES: Final = ", ".join(COLUMNS)
-_SAME: Final = (
-    "SELECT 1 FROM main.runs AS mine WHERE mine.started_at = theirs.started_at AND mine.source = theirs.source "
-    "AND mine.run_id = '' AND mine.cid = theirs.cid AND mine.key_hash = theirs.key_hash"
+_THEIR_RUNS: Final = (  # All statements contain only names of this package.
+    f"SELECT {', '.join(COLUMNS)} FROM runs WHERE typeof(started_at) IN ('real', 'integer') "  # noqa: S608 - our own names
+    "AND typeof(elapsed) IN ('real', 'integer') AND typeof(cost_cents) = 'integer' ORDER BY started_at"
 )
-_MERGE_RUNS: Final = (  # The statement contains only column names of this module.
-    f"INSERT OR IGNORE INTO main.runs ({_NAMES}) SELECT {_NAMES} FROM other.runs AS theirs "  # noqa: S608 - our own names
-    f"WHERE {_NUMBERS.format('theirs')} AND typeof(theirs.cost_cents) = 'integer' "
-    f"AND (theirs.run_id <> '' OR NOT EXISTS ({_SAME})) ORDER BY theirs.started_at"
+_MERGE_RUNS: Final = (
+    f"INSERT OR IGNORE INTO runs ({', '.join(COLUMNS)}) SELECT :{', :'.join(COLUMNS)} "  # noqa: S608 - our own names
+    "WHERE :run_id <> '' OR NOT EXISTS (SELECT 1 FROM runs WHERE id <= :last AND started_at = :started_at "
+    "AND source = :source AND run_id = '' AND cid = :cid AND key_hash = :key_hash)"
 )
-_ENTRY: Final = ", ".join(LEDGER_COLUMNS)
+_THEIR_LEDGER: Final = (
+    f"SELECT {', '.join(LEDGER_COLUMNS)} FROM ledger WHERE typeof(at) IN ('real', 'integer') "  # noqa: S608 - our own names
+    "AND typeof(cents) = 'integer' ORDER BY at"
+)
 _MERGE_LEDGER: Final = (
-    f"INSERT OR IGNORE INTO main.ledger ({_ENTRY}) SELECT {_ENTRY} FROM other.ledger AS theirs "  # noqa: S608 - our own names
-    "WHERE typeof(theirs.at) IN ('real', 'integer') AND typeof(theirs.cents) = 'integer' AND (theirs.reference <> '' "
-    "OR NOT EXISTS (SELECT 1 FROM main.ledger AS mine WHERE mine.base_url = theirs.base_url AND mine.at = theirs.at "
-    "AND mine.kind = theirs.kind)) ORDER BY theirs.at"
+    f"INSERT OR IGNORE INTO ledger ({', '.join(LEDGER_COLUMNS)}) SELECT :{', :'.join(LEDGER_COLUMNS)} "  # noqa: S608 - our own names
+    "WHERE :reference <> '' OR NOT EXISTS (SELECT 1 FROM ledger WHERE id <= :last AND base_url = :base_url "
+    "AND at = :at AND kind = :kind)"
 )
-_DELETE_OLDEST: Final = (
-    "DELETE FROM main.runs WHERE id IN (SELECT id FROM main.runs ORDER BY started_at DESC LIMIT -1 OFFSET ?)"
-)
+_DELETE_OLDEST: Final = "DELETE FROM runs WHERE id IN (SELECT id FROM runs ORDER BY started_at DESC LIMIT -1 OFFSET ?)"
 
 
 def _no_history(file: Path, why: object) -> ConfigError:
