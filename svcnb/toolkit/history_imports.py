@@ -113,60 +113,74 @@ def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]]
 
 
 def merge_files(connection: sqlite3.Connection, files: Sequence[Path]) -> Merged:
-    """Adds the runs and ledgers of all files, and returns the numbers of added rows. After an error, adds nothing."""
+    """Adds the runs and ledgers of all files, and returns the numbers of added rows.
+
+    SQLite cannot attach and detach files in a transaction. Therefore, the function copies all rows to temporary tables
+    first. If a file is damaged, the history stays unchanged.
+    """
+    for table, columns in _COPIED.items():
+        connection.execute(f"CREATE TEMP TABLE their_{table} ({', '.join(columns)}, file)")
+    for number, file in enumerate(files):
+        _copy(connection, file, number)
+    runs = entries = 0
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back after an error
-        added = [_merge(connection, file) for file in files]
-    return Merged(sum(each.runs for each in added), sum(each.entries for each in added))
-
-
-def _merge(connection: sqlite3.Connection, file: Path) -> Merged:
-    if not file.is_file():
-        raise ConfigError(f"the history file {file} does not exist", hint=_HINT)
-    try:
-        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as theirs:
-            check_version(theirs, file)
-            theirs.row_factory = sqlite3.Row
-            tables = {row["name"] for row in theirs.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            if "runs" not in tables:
-                raise _no_history(file, "the file does not contain the table runs")
-            runs = _add(connection, _MERGE_RUNS, "runs", theirs.execute(_THEIR_RUNS))
-            entries = (
-                _add(connection, _MERGE_LEDGER, "ledger", theirs.execute(_THEIR_LEDGER)) if "ledger" in tables else 0
-            )
-            if "account_keys" in tables:
-                keys = theirs.execute("SELECT * FROM account_keys")
-                connection.executemany("INSERT OR IGNORE INTO account_keys VALUES (?, ?, ?, ?)", keys)
-        connection.execute(_DELETE_OLDEST, (KEPT_RECORDED_RUNS,))
-    except sqlite3.Error as error:
-        raise _no_history(file, error) from None
+        for number in range(len(files)):
+            runs += connection.execute(_MERGE_RUNS, (number,)).rowcount
+            entries += connection.execute(_MERGE_LEDGER, (number,)).rowcount
+            connection.execute(_MERGE_KEYS, (number,))
+            connection.execute(_DELETE_OLDEST, (KEPT_RECORDED_RUNS,))
     return Merged(runs, entries)
 
 
-def _add(connection: sqlite3.Connection, statement: str, table: str, rows: Iterable[sqlite3.Row]) -> int:
-    """Adds rows of another file. Compares them only with the rows that the table contains before this call."""
-    [last] = connection.execute(f"SELECT max(id) FROM {table}").fetchone()  # noqa: S608 - our own names
-    return connection.executemany(statement, ({**row, "last": last or 0} for row in rows)).rowcount
+def _copy(connection: sqlite3.Connection, file: Path, number: int) -> None:
+    """Copies the rows of a file to the temporary tables."""
+    if not file.is_file():
+        raise ConfigError(f"the history file {file} does not exist", hint=_HINT)
+    address = f"{file.resolve().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as theirs:
+            check_version(theirs, file)
+            tables = {row[0] for row in theirs.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "runs" not in tables:
+            raise _no_history(file, "the file does not contain the table runs")
+        connection.execute("ATTACH DATABASE ? AS other", (address,))
+        try:
+            for table in tables & _COPIED.keys():
+                names = ", ".join(_COPIED[table])
+                query = f"INSERT INTO their_{table} SELECT {names}, ? FROM other.{table}"  # noqa: S608 - our own names
+                connection.execute(query, (number,))
+        finally:
+            connection.execute("DETACH DATABASE other")
+    except sqlite3.Error as error:
+        raise _no_history(file, error) from None
 
 
 _HINT: Final = "Pass the file that `svcnb history path` prints on the other machine."
-_THEIR_RUNS: Final = (  # All statements contain only names of this package.
-    f"SELECT {', '.join(COLUMNS)} FROM runs WHERE typeof(started_at) IN ('real', 'integer') "  # noqa: S608 - our own names
-    "AND typeof(elapsed) IN ('real', 'integer') AND typeof(cost_cents) = 'integer' ORDER BY started_at"
+_COPIED: Final = {
+    "runs": COLUMNS,
+    "ledger": LEDGER_COLUMNS,
+    "account_keys": ("base_url", "key_hash", "account", "name"),
+}
+"""Names of the copied tables and of their columns."""
+
+_NAMES: Final = ", ".join(COLUMNS)
+_MERGE_RUNS: Final = (  # The statements contain only names of this package.
+    f"INSERT OR IGNORE INTO runs ({_NAMES}) SELECT {_NAMES} FROM their_runs AS theirs WHERE file = ? "  # noqa: S608 - our own names
+    "AND typeof(started_at) IN ('real', 'integer') AND typeof(elapsed) IN ('real', 'integer') "
+    "AND typeof(cost_cents) = 'integer' AND (run_id <> '' OR NOT EXISTS (SELECT 1 FROM runs AS mine "
+    "WHERE mine.started_at = theirs.started_at AND mine.source = theirs.source AND mine.run_id = '' "
+    "AND mine.cid = theirs.cid AND mine.key_hash = theirs.key_hash)) ORDER BY started_at"
 )
-_MERGE_RUNS: Final = (
-    f"INSERT OR IGNORE INTO runs ({', '.join(COLUMNS)}) SELECT :{', :'.join(COLUMNS)} "  # noqa: S608 - our own names
-    "WHERE :run_id <> '' OR NOT EXISTS (SELECT 1 FROM runs WHERE id <= :last AND started_at = :started_at "
-    "AND source = :source AND run_id = '' AND cid = :cid AND key_hash = :key_hash)"
-)
-_THEIR_LEDGER: Final = (
-    f"SELECT {', '.join(LEDGER_COLUMNS)} FROM ledger WHERE typeof(at) IN ('real', 'integer') "  # noqa: S608 - our own names
-    "AND typeof(cents) = 'integer' ORDER BY at"
-)
+_ENTRY: Final = ", ".join(LEDGER_COLUMNS)
 _MERGE_LEDGER: Final = (
-    f"INSERT OR IGNORE INTO ledger ({', '.join(LEDGER_COLUMNS)}) SELECT :{', :'.join(LEDGER_COLUMNS)} "  # noqa: S608 - our own names
-    "WHERE :reference <> '' OR NOT EXISTS (SELECT 1 FROM ledger WHERE id <= :last AND base_url = :base_url "
-    "AND at = :at AND kind = :kind)"
+    f"INSERT OR IGNORE INTO ledger ({_ENTRY}) SELECT {_ENTRY} FROM their_ledger AS theirs WHERE file = ? "  # noqa: S608 - our own names
+    "AND typeof(at) IN ('real', 'integer') AND typeof(cents) = 'integer' AND (reference <> '' "
+    "OR NOT EXISTS (SELECT 1 FROM ledger AS mine WHERE mine.base_url = theirs.base_url AND mine.at = theirs.at "
+    "AND mine.kind = theirs.kind)) ORDER BY at"
+)
+_MERGE_KEYS: Final = (
+    "INSERT OR IGNORE INTO account_keys SELECT base_url, key_hash, account, name FROM their_account_keys WHERE file = ?"
 )
 _DELETE_OLDEST: Final = "DELETE FROM runs WHERE id IN (SELECT id FROM runs ORDER BY started_at DESC LIMIT -1 OFFSET ?)"
 
