@@ -98,7 +98,7 @@ def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any
 def response(file: Path) -> dict[str, Any]:
     """Returns all fields of an action's response in a JSON file, also those of nested objects and of the signature."""
     try:
-        answer = json.loads(file.read_text("utf-8"))
+        answer: dict[str, Any] = json.loads(file.read_text("utf-8"))
         nested = {name: value for inner in answer.values() if isinstance(inner, dict) for name, value in inner.items()}
         parts = zip("vrs", vrs(answer["signature"]), strict=True) if "signature" in answer else ()
     except AttributeError:

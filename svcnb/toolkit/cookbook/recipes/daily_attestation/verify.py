@@ -21,7 +21,7 @@ def text_of(report: dict[str, Any]) -> str:
     return f"{report['title']}\n{report['period']}\n{report['value']}\n{report['previous']}"
 
 
-def problems(reports: list[dict[str, Any]], signer: str) -> list[str]:
+def problems(reports: list[Any], signer: str) -> list[str]:
     """Returns the problems in a chain of reports. The function cannot find missing reports at the end of the chain.
 
     Args:

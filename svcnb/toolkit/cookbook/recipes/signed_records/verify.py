@@ -24,7 +24,7 @@ def head_of(receipt: dict[str, Any]) -> str:
     return "0x" + keccak(canonical(receipt).encode("utf-8", "surrogatepass")).hex()
 
 
-def problems(records: list[dict[str, Any]], issuer: str) -> list[str]:
+def problems(records: list[Any], issuer: str) -> list[str]:
     """Returns the problems in the records of one customer. Cannot find missing records at the end of the list.
 
     Args:
