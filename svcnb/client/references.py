@@ -23,7 +23,6 @@ from svcnb.client.secret import Secret
 from svcnb.protocol import limits
 from svcnb.protocol.action import Action
 from svcnb.protocol.cid import source_cid
-from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import api_key_hash, hashed_cid
 from svcnb.protocol.wire.rejections import shown
 from svcnb.protocol.wire.values import (
@@ -52,6 +51,13 @@ def _shown(value: object) -> str:
     return shown(value) if isinstance(value, (str, int, float)) else f"of type {type(value).__name__}"
 
 
+def _wildcard(what: str, resource: str, listed: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"0 is the wildcard for all {what}s: pass a single {what}",
+        hint=f"To list the {listed}, call {resource}.list().",
+    )
+
+
 def is_name(value: object) -> bool:
     """Returns whether a value can be the name of an account, a group or a key."""
     return isinstance(value, str) and bool(value.strip())
@@ -65,10 +71,7 @@ def group_id(value: GroupRef) -> int:
     """
     number = _group_number(value)
     if number == everything:
-        raise InvalidArgument(
-            "0 is the wildcard for all groups: pass a single group",
-            hint="To list the groups, call svc.groups.list().",
-        )
+        raise _wildcard("group", "svc.groups", "groups")
     return number
 
 
@@ -138,10 +141,7 @@ def one_wallet_address(value: WalletRef, account: str = "svc") -> str:
     """
     address = wallet_address(value)
     if address == WILDCARD_ADDRESS:
-        raise InvalidArgument(
-            "0 is the wildcard for all wallets: pass a single wallet",
-            hint=f"To list the wallets, call {account}.wallets.list().",
-        )
+        raise _wildcard("wallet", f"{account}.wallets", "wallets")
     return address
 
 
@@ -167,10 +167,7 @@ def one_action_hash(value: ActionRef, account: str = "svc") -> str:
     """
     hashed = action_hash(value)
     if hashed == WILDCARD_HASH:
-        raise InvalidArgument(
-            "0 is the wildcard for all actions: pass a single action",
-            hint=f"To list the registered actions, call {account}.actions.list().",
-        )
+        raise _wildcard("action", f"{account}.actions", "registered actions")
     return hashed
 
 
@@ -200,8 +197,8 @@ def raw_cid(value: ActionRef) -> str:
                 f"{shown(text)} is a CID of version 1, but the service uses version 0 (Qm...)",
                 hint="Pass the action or its source: svcnb.Action(source).cid is version 0.",
             )
-        if looks_like_source(value):
-            return _cid_of_source(value)
+        if _looks_like_source(value):
+            return source_cid(value)
     raise InvalidArgument(
         f"invalid action {_shown(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
     )
@@ -243,23 +240,13 @@ def source_or_cid(value: ActionRef) -> tuple[str | None, str]:
     """
     if isinstance(value, Action):
         return value.source, value.cid
-    if isinstance(value, str) and not _CID_V0.match(value.strip()) and looks_like_source(value):
-        return value, _cid_of_source(value)
+    if isinstance(value, str) and not _CID_V0.match(value.strip()) and _looks_like_source(value):
+        return value, source_cid(value)
     return None, raw_cid(value)
 
 
-def _cid_of_source(source: str) -> str:
-    try:
-        return source_cid(source)
-    except MalformedValue as error:
-        raise InvalidArgument(error.message, hint=error.hint) from error
-
-
-def looks_like_source(text: str) -> bool:
-    """Returns whether a string contains whitespace or punctuation of JavaScript.
-
-    Such a string is source code. Any other string is probably a mistyped id.
-    """
+def _looks_like_source(text: str) -> bool:
+    # A string without whitespace and punctuation of JavaScript is probably a mistyped id.
     return bool(re.search(r"[\s(){};=]", text.strip()))
 
 

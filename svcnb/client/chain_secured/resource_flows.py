@@ -11,7 +11,6 @@ from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
-from svcnb.client.models.chain import Receipt
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import (
@@ -23,7 +22,6 @@ from svcnb.client.references import (
     one_action_hash,
     one_wallet_address,
     raw_cid,
-    wallet_address,
     wallet_addresses,
 )
 from svcnb.client.resources.reading import absent
@@ -54,11 +52,6 @@ def wallets(account: Ownership, group: GroupRef | None, block: int | None = None
         of="wallets",
         kind=Wallet,
     )
-
-
-def remove_wallet(account: Ownership, wallet: WalletRef) -> Flow[Receipt]:
-    """Deletes a wallet's registration with a transaction, and returns the receipt."""
-    return (yield from account.write("removeWalletDerivation", one_wallet_address(wallet, "mine"))).receipt
 
 
 def get_wallet(account: Ownership, wallet: WalletRef) -> Flow[Wallet]:
@@ -112,10 +105,10 @@ def get_group(account: Ownership, group: GroupRef) -> Flow[Group]:
 def update_group(
     account: Ownership,
     group: GroupRef,
-    *,
     name: str | None,
     description: str | None,
     actions: Iterable[ActionRef] | ActionRef | None,
+    *,
     permitted: Iterable[WalletRef] | WalletRef | None,
 ) -> Flow[Group]:
     """Changes the given values of a group, and returns the group. All other values stay unchanged."""
@@ -151,11 +144,6 @@ def update_group(
     return merged
 
 
-def remove_group(account: Ownership, group: GroupRef) -> Flow[Receipt]:
-    """Deletes a group with a transaction, and returns the receipt."""
-    return (yield from account.write("removeGroup", group_id(group))).receipt
-
-
 def contents(account: Ownership, group: GroupRef, block: int | None = None) -> Flow[GroupContents]:
     """Reads and returns the actions and the wallets that a group permits."""
     number = group_id(group)
@@ -163,26 +151,6 @@ def contents(account: Ownership, group: GroupRef, block: int | None = None) -> F
     return GroupContents(
         group_id=number, actions=tuple((yield from actions_of(account, number, block))), wallets=tuple(permitted)
     )
-
-
-def add_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[Receipt]:
-    """Permits an action in a group with a transaction, and returns the receipt."""
-    return (yield from account.write("addActionToGroup", group_id(group), int(action_hash(action), 16))).receipt
-
-
-def remove_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[Receipt]:
-    """Removes an action from a group with a transaction, and returns the receipt."""
-    return (yield from account.write("removeActionFromGroup", group_id(group), int(action_hash(action), 16))).receipt
-
-
-def add_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[Receipt]:
-    """Permits a wallet in a group with a transaction, and returns the receipt."""
-    return (yield from account.write("addPkpToGroup", group_id(group), wallet_address(wallet))).receipt
-
-
-def withdraw_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[Receipt]:
-    """Removes a wallet from a group with a transaction, and returns the receipt."""
-    return (yield from account.write("removePkpFromGroup", group_id(group), wallet_address(wallet))).receipt
 
 
 def _hashes(actions: Iterable[ActionRef] | ActionRef) -> list[int]:
@@ -249,11 +217,6 @@ def update_action(
     }
     yield from account.write("updateActionMetadata", int(hashed, 16), 0, merged["name"], merged["description"])
     return old.model_copy(update=merged)
-
-
-def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
-    """Deletes an action's registration, removes the action from every group, and returns the receipt."""
-    return (yield from account.write("removeAction", int(one_action_hash(action, "mine"), 16))).receipt
 
 
 def actions_of(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[RegisteredAction]]:

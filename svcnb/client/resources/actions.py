@@ -50,35 +50,6 @@ def update(action: ActionRef, name: str | None, description: str | None) -> Flow
     return RegisteredAction(hashed_cid=hashed, name=name, description=description)
 
 
-def delete(action: ActionRef) -> Flow[None]:
-    """Deletes an action's registration and removes the action from every group of the account."""
-    return ask(
-        Call(
-            "POST",
-            "/delete_action",
-            nothing,
-            {"hashed_cid": one_action_hash(action)},
-            in_doubt="Check svc.actions.list(), because the service may have deleted the action.",
-        )
-    )
-
-
-def cid(source: str | Action) -> Flow[str]:
-    """Requests the CID of a source from the service, and returns the CID."""
-    text = source.source if isinstance(source, Action) else source
-    return ask(
-        Call(
-            "POST",
-            attrgetter("action_id_path"),
-            lambda body, _: _text(body),
-            text,
-            key=False,
-            repeatable=True,
-            timeout_class="read",
-        )
-    )
-
-
 def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> Call[list[RegisteredAction]]:
     """Returns the call for one page of the account's actions, or of a group's actions."""
     query: dict[str, str | int] = {"page_number": number, "page_size": size}
@@ -92,7 +63,7 @@ def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
     return every(lambda number: page(number, group=group), "actions", RegisteredAction)
 
 
-def _text(body: object) -> str:
+def _text(body: object, _answer: Answer) -> str:
     if not isinstance(body, str):
         raise TypeError(f"expected a string, got {type(body).__name__}")
     return body
@@ -153,7 +124,9 @@ class Actions(Resource):
         Args:
             action: An action, a source, a CID or a hashed CID.
         """
-        self._do(delete(action))
+        body = {"hashed_cid": one_action_hash(action)}
+        doubt = "Check svc.actions.list(), because the service may have deleted the action."
+        self._do(ask(Call("POST", "/delete_action", nothing, body, in_doubt=doubt)))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
         """Returns all actions of the account, or the actions that ``group`` permits. This call is free."""
@@ -180,4 +153,6 @@ class Actions(Resource):
 
         This call is free and needs no key. `svcnb.cid` computes the same CID locally.
         """
-        return self._do(cid(source))
+        text = source.source if isinstance(source, Action) else source
+        path = attrgetter("action_id_path")
+        return self._do(ask(Call("POST", path, _text, text, key=False, repeatable=True, timeout_class="read")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.listing import Listing
@@ -11,18 +12,9 @@ from svcnb.client.references import GroupRef, WalletRef, group_id, one_wallet_ad
 from svcnb.client.resources.base import Resource
 from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model, models
 
-
-def create() -> Flow[Wallet]:
-    """Creates a wallet, registers the wallet in the account, and returns the wallet."""
-    return ask(
-        Call(
-            "POST",
-            "/create_wallet",
-            model(Wallet),
-            in_doubt="Check the last entry of svc.wallets.list(), because the service may have created a wallet and "
-            "charged for it.",
-        )
-    )
+_IN_DOUBT: Final = (
+    "Check the last entry of svc.wallets.list(), because the service may have created a wallet and charged for it."
+)
 
 
 def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> Call[list[Wallet]]:
@@ -58,7 +50,7 @@ class Wallets(Resource):
             OutOfCredit: The account does not have enough credit.
             Forbidden: The key is a usage key without ``can_create_pkps``.
         """
-        return self._do(create())
+        return self._do(ask(Call("POST", "/create_wallet", model(Wallet), in_doubt=_IN_DOUBT)))
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
         """Returns all wallets of the account, or the wallets that a group permits. This call is free.

@@ -242,7 +242,7 @@ class RepeatableHost:
 
 
 def _content(asked: tuple[object, ...]) -> Content:
-    """Returns the comparable content of an operation. Key operations have no side effects."""
+    """Returns the comparable content of an operation. Key operations have no side effects, so repeating is safe."""
     request = asked[1] if asked[0] == "fetch" else None
     return content(request) if isinstance(request, FetchRequest) else Content(asked, is_safe=True)
 
