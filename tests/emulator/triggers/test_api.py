@@ -693,6 +693,7 @@ NOBODY = "/api/triggers/7d1b1f2e-0000-4000-8000-000000000000"
         ("GET /api/tokens", None, 200),
         ("POST /webhook/{id}", {"n": 1}, 202),
         ("DELETE /api/triggers/{id}", None, 204),
+        ("DELETE /api/tokens", None, 204),
     ],
 )
 async def test_real_answers_match_the_description(door, asked, given, status):
@@ -709,6 +710,19 @@ async def test_real_answers_match_the_description(door, asked, given, status):
         return
     schema = described["content"]["application/json"]["schema"]
     json_schema.Draft202012Validator(schema | {"components": description["components"]}).validate(answer.json())
+
+
+async def test_the_description_of_each_delete_call_omits_404_because_an_unknown_id_is_204(door):
+    """Checks that no call that deletes an object returns or describes 404.
+
+    Source: docs/service/triggers.md#calls.
+    """
+    paths = (await door.http.get("/core/v1/openapi.json")).json()["paths"]
+    deleting = {path: operations["delete"]["responses"] for path, operations in paths.items() if "delete" in operations}
+    assert deleting.keys() == {"/api/triggers/{id}", "/api/tokens", "/api/tokens/{id}"}
+    for path, responses in deleting.items():
+        answer = await door.ask("DELETE", path.format(id=uuid4()))
+        assert (answer.status_code, "204" in responses, "404" in responses) == (204, True, False), path
 
 
 @pytest.mark.slow
