@@ -45,10 +45,7 @@ class Parameter:
     description: str = ""
 
     def value(self, given: Any) -> Any:
-        """Returns a value, converted to the type of the parameter.
-
-        Args:
-            given: Value, or its text on a command line.
+        """Returns a value, or its text on a command line, converted to the type of the parameter.
 
         Raises:
             ValueError: The value has the wrong type.
@@ -141,9 +138,6 @@ def is_own(name: str) -> bool:
 
 def read_notebook(file: str | Path) -> OwnNotebook:
     """Returns a notebook's title and parameters.
-
-    Args:
-        file: Path of the notebook.
 
     Raises:
         NotebookUnusable: The file does not exist, is too large, is not a notebook, or is not written in Python.

@@ -123,11 +123,7 @@ class HostedEmulator:
                 self.process = None
 
     def clear(self, settings: Mapping[str, Any] | None = None) -> None:
-        """Stops the emulator and deletes its state.
-
-        Args:
-            settings: Settings of the next start. None means the current settings.
-        """
+        """Stops the emulator and deletes its state."""
         with self.lock:
             self.stop()
             shutil.rmtree(self.folder / _STATE, ignore_errors=True)
@@ -215,11 +211,7 @@ class Emulators:
             return hosted.start().handle()
 
     def running(self, learner: str | None = None) -> list[EmulatorControl]:
-        """Returns handles of the running emulators. Waits for emulators that are starting.
-
-        Args:
-            learner: Identifier of the learner who owns the emulators. None means all learners.
-        """
+        """Returns handles of the running emulators of one or all learners. Waits for emulators that are starting."""
         found = []
         for each in self._hosted(learner):
             with each.lock:
@@ -232,22 +224,13 @@ class Emulators:
         return [process.pid for each in self._hosted() if (process := each.process) is not None and process.running]
 
     def clear(self, learner: str) -> None:
-        """Deletes the states of a learner's emulators. Their addresses do not change.
-
-        Args:
-            learner: Identifier of the learner who owns the emulators.
-        """
+        """Deletes the states of a learner's emulators. Their addresses do not change."""
         with self._stopped(learner) as mine:
             for each in mine.values():
                 each.clear()
 
     def copy(self, learner: str, target: Path) -> None:
-        """Stops a learner's emulators, and copies their states.
-
-        Args:
-            learner: Identifier of the learner who owns the emulators.
-            target: Folder of the copy. The method replaces the content of the folder.
-        """
+        """Stops a learner's emulators, and copies their states to a folder, whose content the method replaces."""
         with self._stopped(learner) as mine:
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(mode=0o700, parents=True)
@@ -255,12 +238,7 @@ class Emulators:
                 shutil.copytree(each.folder, target / name)
 
     def replace(self, learner: str, source: Path) -> None:
-        """Stops a learner's emulators, and restores their copied states. Their addresses do not change.
-
-        Args:
-            learner: Identifier of the learner who owns the emulators.
-            source: Folder that `copy` created.
-        """
+        """Stops a learner's emulators, and restores the states that `copy` stored. Their addresses do not change."""
         for copied in sorted(source.iterdir()):
             self.open(learner, copied.name, _about(copied).settings)
         with self._stopped(learner) as mine:

@@ -275,11 +275,7 @@ class WorkshopServer:
 
     @asynccontextmanager
     async def _turn(self, learner: Learner) -> AsyncIterator[None]:
-        """Processes the requests of one learner one at a time, so that one learner cannot occupy all threads.
-
-        Args:
-            learner: Learner who sent the request.
-        """
+        """Processes the requests of one learner one at a time, so that one learner cannot occupy all threads."""
         if self._asked[learner.name] >= MAX_LEARNER_REQUESTS:
             raise _Refused(
                 TOO_MANY,

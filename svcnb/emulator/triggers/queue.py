@@ -157,11 +157,9 @@ class RunQueues:
             self._queues[trigger_id] = queue
 
     async def stop(self, grace_s: float) -> None:
-        """Stops all queues, and waits for executions in progress.
+        """Stops all queues, and waits for executions in progress for at most ``grace_s`` seconds.
 
-        Args:
-            grace_s: Seconds to wait. Afterwards, the service cancels executions in progress, and repeats them after the
-                next start.
+        Afterwards, the service cancels executions in progress, and repeats them after the next start.
         """
         self._open = False
         queues = set(self._queues.values())
@@ -229,9 +227,6 @@ class RunQueues:
             ended: The executed run and its result, or None if the queue could not start the next run.
             problem: Name of the exception. The exception's message can contain data of the run, so only the log
                 contains it.
-
-        Returns:
-            Whether the database contains the result.
         """
         work: Callable[[Connection], Exception | None]
         if ended is None:
@@ -357,10 +352,6 @@ def params(defaults: Any, given: Any) -> dict[str, Any]:
     """Merges the run's input into the default params at the top level, and returns the action's input.
 
     An input that is not a JSON object becomes the field ``event`` of the action's input.
-
-    Args:
-        defaults: The default params of the trigger.
-        given: The input of the run. Its fields replace default params with the same name.
 
     Source: docs/service/triggers.md#runs-of-a-trigger.
     """

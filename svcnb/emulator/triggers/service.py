@@ -168,11 +168,7 @@ class Triggers:
         self.wake()
 
     def changed(self, trigger: TriggerRecord) -> None:
-        """Wakes the scanners, and the queue of an enabled trigger. Call this method after the commit.
-
-        Args:
-            trigger: The new or changed trigger.
-        """
+        """Wakes the scanners, and the queue of an enabled trigger. Call this method after the commit."""
         if trigger.enabled:
             self.queues.wake(trigger.id)
         self.wake()
@@ -187,9 +183,6 @@ class Triggers:
 
         Returns no columns for other kinds of triggers. Also returns no columns if the chain does not respond, because
         repeated events are better than lost events.
-
-        Args:
-            trigger: The trigger whose position to move.
         """
         if trigger.kind != "chain_event":
             return {}
