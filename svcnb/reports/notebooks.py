@@ -228,17 +228,13 @@ def _parameters(source: str, path: Path) -> dict[str, Parameter]:
     lines = source.splitlines()
     found = {}
     for line in tree.body:
-        targets = (
-            line.targets if isinstance(line, ast.Assign) else [line.target] if isinstance(line, ast.AnnAssign) else []
-        )
-        for target in targets:
-            if (
-                isinstance(target, ast.Name)
-                and isinstance(line, (ast.Assign, ast.AnnAssign))
-                and line.value is not None
-            ):
-                comment = lines[(line.end_lineno or 1) - 1].encode()[line.end_col_offset :].decode().partition("#")[2]
-                found[target.id] = _parameter(target.id, line.value, getattr(line, "annotation", None), comment.strip())
+        if not isinstance(line, (ast.Assign, ast.AnnAssign)) or line.value is None:
+            continue
+        comment = lines[(line.end_lineno or 1) - 1].encode()[line.end_col_offset :].decode().partition("#")[2].strip()
+        for target in line.targets if isinstance(line, ast.Assign) else [line.target]:
+            if isinstance(target, ast.Name):
+                annotation = getattr(line, "annotation", None)
+                found[target.id] = _parameter(target.id, line.value, annotation, comment)
     return found
 
 

@@ -23,13 +23,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
-from svcnb.client.errors import InvalidArgument
 from svcnb.control import EmulatorControl, EmulatorError
 from svcnb.files import replace_file
 from svcnb.launch import Emulator
-from svcnb.migrations import DocumentSchema, UnreadableVersion
+from svcnb.migrations import DocumentSchema
 from svcnb.protocol.limits import LEARNER_IDLE_STOP_S, MAX_LEARNER_EMULATORS, MAX_LEARNER_RUNNING
-from svcnb.protocol.nesting import parse
+from svcnb.workshop.roster import read_document
 
 HOST: Final = "127.0.0.1"
 """Listening address. Emulators of lessons have publicly known seeds, so they accept only local connections."""
@@ -355,18 +354,7 @@ class Emulators:
 
 def _about(folder: Path) -> _About:
     file = folder / _ABOUT
-    if not file.exists():
-        return _About()
-    try:
-        return _About.model_validate(SCHEMA.read(parse(file.read_text(encoding="utf-8")), file))
-    except UnreadableVersion as error:
-        raise InvalidArgument(
-            str(error), hint="Install the svcnb version that this message specifies, or choose a different folder."
-        ) from error
-    except ValueError as error:
-        raise InvalidArgument(
-            f"{file} is not the file of an emulator", hint=f"Delete the folder {folder}. The learner starts again."
-        ) from error
+    return read_document(file, SCHEMA, _About) if file.exists() else _About()
 
 
 def _listen(port: int) -> socket.socket:

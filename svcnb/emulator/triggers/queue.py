@@ -220,13 +220,10 @@ class RunQueues:
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _end_failed(self, trigger_id: str, ended: Ended | None, problem: str) -> bool:
-        """Ends a run after an unexpected error, so that the next run can begin.
+        """Ends a run after an unexpected error, so that the next run can begin. Returns whether this worked.
 
-        Args:
-            trigger_id: The trigger of the run.
-            ended: The executed run and its result, or None if the queue could not start the next run.
-            problem: Name of the exception. The exception's message can contain data of the run, so only the log
-                contains it.
+        The run is the executed run, or the next run if the queue could not start it. ``problem`` is only the name of
+        the exception, because the exception's message can contain data of the run.
         """
         work: Callable[[Connection], Exception | None]
         if ended is None:

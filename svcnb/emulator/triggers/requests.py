@@ -183,6 +183,3 @@ def whole(name: str, text: str | None, default: int, lowest: int, highest: int) 
             422, "unprocessable_entity", f"{name} is {text[:60]!r}: send an integer from {lowest} to {highest}"
         )
     return max(lowest, min(int(text), highest))
-
-
-__all__ = ["Ask", "Handler", "Rows", "read", "whole"]
