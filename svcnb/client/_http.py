@@ -30,15 +30,8 @@ class _Clock:
     skew: float | None = None
 
     def observe(self, answer: Answer) -> None:
-        from email.utils import parsedate_to_datetime
-
-        try:
-            told = parsedate_to_datetime(answer.headers["date"]).timestamp()
-        except (KeyError, ValueError, TypeError):
+        if (measured := answer.clock_skew) is None:
             return
-        # The header has a resolution of one second. The estimate assumes that the middle of that second was halfway
-        # between the request and the response.
-        measured = told + 0.5 - (answer.sent_at + answer.elapsed / 2)
         self.skew = measured if self.skew is None or abs(measured - self.skew) > 1.0 else (self.skew + measured) / 2
 
 

@@ -221,15 +221,13 @@ def _found(base_url: str | None, file: str | Path | None, environment: Mapping[s
     # An explicitly selected profile takes precedence over the environment. The settings at the top of the file do not.
     found = found | from_file if chosen else from_file | found
     if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
-        _remove_key_of_other_address(found, from_file["base_url"], base_url)
+        in_use, home = (
+            url.strip().rstrip("/").removesuffix(API_PATH)
+            for url in (base_url or found["base_url"], from_file["base_url"])
+        )
+        if in_use != home:
+            del found["api_key"]
     return found
-
-
-def _remove_key_of_other_address(found: dict[str, str], home: str, given: str | None) -> None:
-    """Removes the key of the file if the address in the file differs from the address in use."""
-    in_use = (given or found["base_url"]).strip().rstrip("/").removesuffix(API_PATH)
-    if in_use != home.strip().rstrip("/").removesuffix(API_PATH):
-        del found["api_key"]
 
 
 def clean_url(url: str, name: str) -> str:

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import JSON_TYPE
-from svcnb.emulator.http.body import is_json
+from svcnb.emulator.http.body import content_type_problem, is_json
 from svcnb.emulator.http.middleware import is_own_origin
 from svcnb.emulator.http.routing import Call, Guard
 
@@ -29,13 +29,9 @@ def control_guard(token: str) -> Guard:
         _require_token(request, token)
         if request.method in _WITH_BODY and not is_json(request):
             # A page of another site cannot send this content type without a preflight request.
-            given = request.headers.get("content-type", "")
-            problem = (
-                f"the content type of the request is {given[:60]!r}" if given else "the request has no content type"
-            )
             raise StructuredError(
                 415,
-                f"{problem}, but the control plane accepts only {JSON_TYPE}",
+                f"{content_type_problem(request)}, but the control plane accepts only {JSON_TYPE}",
                 fix=f"Send the header Content-Type: {JSON_TYPE}. If the request has no values, send {{}}.",
             )
 

@@ -80,13 +80,17 @@ def is_json(request: Request) -> bool:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
 
 
+def content_type_problem(request: Request) -> str:
+    """Returns the first clause of the error for a request whose Content-Type is missing or is not JSON."""
+    given = request.headers.get("content-type", "")
+    return f"the content type of the request is {given[:60]!r}" if given else "the request has no content type"
+
+
 def wrong_type(request: Request) -> StructuredError:
     """Returns the 404 error for a request whose Content-Type is missing or is not JSON."""
-    given = request.headers.get("content-type", "")
-    problem = f"the content type of the request is {given[:60]!r}" if given else "the request has no content type"
     return StructuredError(
         404,
-        f"{problem}, but {request.method} {request.url.path} accepts only {JSON_TYPE}",
+        f"{content_type_problem(request)}, but {request.method} {request.url.path} accepts only {JSON_TYPE}",
         fix=f"Send the header Content-Type: {JSON_TYPE}.",
     )
 

@@ -115,7 +115,9 @@ class AutoEngine:
                 first.trace.why = "the source uses only names that fast supports"
                 return first
             if first.error_kind == "unsupported":
-                self._learn(mark, f"an earlier run encountered {why}")
+                self._learned[mark] = f"an earlier run encountered {why}"
+                while len(self._learned) > _LEARNED:
+                    self._learned.popitem(last=False)
             return await self._repeat(source, params, limits, repeatable, first)
         finally:
             repeatable.close()
@@ -166,11 +168,6 @@ class AutoEngine:
         if (name := unsupported_name(source)) is not None:
             return f"the source uses the name {name}"
         return self._learned.get(mark)
-
-    def _learn(self, mark: bytes, why: str) -> None:
-        self._learned[mark] = why
-        while len(self._learned) > _LEARNED:
-            self._learned.popitem(last=False)
 
 
 def reason_to_repeat(outcome: Outcome) -> str | None:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from svcnb.emulator.sandbox.frames import BadFrame
 from svcnb.emulator.sandbox.protocol import FetchRequest, Host, OperationRefused
 from svcnb.emulator.sandbox.trace import Trace
-from svcnb.protocol.limits import (
-    MAX_FETCH_HEADER_CHARS,
-    MAX_FETCH_URL_CHARS,
-    MAX_TRACE_HOST_CHARS,
-    MAX_TRACE_METHOD_CHARS,
-    ActionLimits,
-)
+from svcnb.protocol.limits import MAX_FETCH_HEADER_CHARS, MAX_FETCH_URL_CHARS, ActionLimits
 
-_KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
+_KEY_OPERATIONS: Final = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
+_ARGUMENTS: Final = {
+    "wallet_key": ("pkpId",),
+    "action_key": (),
+    "action_public_key": ("ipfsId",),
+    "action_address": ("ipfsId",),
+    "encrypt": ("pkpId", "message"),
+    "decrypt": ("pkpId", "ciphertext"),
+}
+"""Names of the arguments of each operation on keys."""
 
 
 class Operations:
@@ -72,10 +75,11 @@ class Operations:
             return await self._fetch(body, blob)
         if kind == "import":
             return await self._import(body)
+        if kind not in _ARGUMENTS:
+            raise BadFrame(f"unknown operation {kind[:32]!r}")
         return {"value": await self._key_operation(kind, body)}, b""
 
     async def _key_operation(self, kind: str, body: dict[str, Any]) -> str:
-        host = self._host
         if kind in _KEY_OPERATIONS:
             self._key_operations += 1
             if self._key_operations > self._limits.max_get_keys_count:
@@ -84,25 +88,11 @@ class Operations:
                     f"too many key operations: at most {self._limits.max_get_keys_count} are allowed per execution. "
                     "Request each key only once, and store it in a variable."
                 )
-        operation: Awaitable[str]
-        if kind == "wallet_key":
-            operation = host.get_private_key(str(body["pkpId"]))
-        elif kind == "action_key":
-            operation = host.get_action_private_key()
-        elif kind == "action_public_key":
-            operation = host.get_action_public_key(str(body["ipfsId"]))
-        elif kind == "action_address":
-            operation = host.get_action_wallet_address(str(body["ipfsId"]))
-        elif kind == "encrypt":
-            operation = host.encrypt(str(body["pkpId"]), str(body["message"]))
-        elif kind == "decrypt":
-            operation = host.decrypt(str(body["pkpId"]), str(body["ciphertext"]))
-        else:
-            raise BadFrame(f"unknown operation {kind[:32]!r}")
+        arguments = [str(body[name]) for name in _ARGUMENTS[kind]]
         event = "key" if kind in _KEY_OPERATIONS else kind
         since = self._trace.elapsed_s
         try:
-            value = await operation
+            value = await self._host.key_operation(kind, *arguments)
         except OperationRefused as refused:
             self._trace.timed(event, since, operation=kind, refused=str(refused))
             raise
@@ -113,7 +103,7 @@ class Operations:
         self._fetches += 1
         method, url = str(body["method"]), str(body["url"])
         parts = urlsplit(url[:MAX_FETCH_URL_CHARS])
-        about = {"method": method[:MAX_TRACE_METHOD_CHARS], "host": (parts.hostname or "")[:MAX_TRACE_HOST_CHARS]}
+        about = {"method": method, "host": parts.hostname or ""}
         if self._fetches > self._limits.max_fetch_count:
             self._trace.add("fetch", **about, refused="limit")
             raise OperationRefused(
@@ -121,7 +111,7 @@ class Operations:
                 "fewer requests, or divide them among several executions."
             )
         if parts.scheme in {"data", "blob"}:
-            self._trace.add("fetch", method=about["method"], host="", scheme=parts.scheme)
+            self._trace.add("fetch", method=method, host="", scheme=parts.scheme)
             return {"local": True}, b""
         headers = tuple((str(name), str(value)) for name, value in body["headers"])
         _check_head(url, headers)

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from svcnb.emulator.platform.reachable import Reachable
+from svcnb.emulator.platform.reachable import Reachable, is_stopped
 from svcnb.emulator.sandbox.isolate import Isolate, ProcessorUse, StartFailed, processor_fractions
 from svcnb.emulator.sandbox.process import ProcessHost
 from svcnb.emulator.sandbox.protocol import EngineUnavailable
@@ -122,7 +122,7 @@ class Pool:
 
     async def reachable(self) -> bool:
         """Returns whether the spawner responds (or will start with the next run) and no signal has stopped a spare."""
-        if not self.available or any(isolate.suspended for isolate in self._ready):
+        if not self.available or any(is_stopped(isolate.pid) for isolate in self._ready):
             return False
         if self._host is None or not self._host.alive:
             return True  # the pool starts the spawner for the next run
@@ -175,7 +175,9 @@ class Pool:
         self._last_used = self._clock()
         was_idle = self._target < self._base
         self._target = max(self._target, self._base)
-        self._remove_ended()
+        for isolate in [isolate for isolate in self._ready if not isolate.usable]:
+            self._ready.remove(isolate)
+            isolate.close()
         if self._can_serve(account):
             return self._hand_out(account)
         place: asyncio.Future[Isolate] = asyncio.get_running_loop().create_future()
@@ -190,7 +192,7 @@ class Pool:
             return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled() and place.exception() is None:
-                self._return_unused(place.result())
+                self.give(place.result(), again=True)
             raise
         finally:
             if entry in self._waiting:
@@ -210,16 +212,6 @@ class Pool:
             self._ready.append(isolate)
             self._serve()
             self._schedule_shrink()
-        else:
-            isolate.close()
-        self._fill()
-
-    def _return_unused(self, isolate: Isolate) -> None:
-        """Puts back an unused isolate after a cancellation of its caller."""
-        self._lent.discard(isolate)
-        if isolate.usable and not self._stopped:
-            self._ready.appendleft(isolate)
-            self._serve()
         else:
             isolate.close()
         self._fill()
@@ -267,11 +259,6 @@ class Pool:
                 self._grow()
                 self._fill()
         self._schedule_queue_check()
-
-    def _remove_ended(self) -> None:
-        for isolate in [isolate for isolate in self._ready if not isolate.usable]:
-            self._ready.remove(isolate)
-            isolate.close()
 
     def _fill_soon(self) -> None:
         """Fills the pool. If spares are left, waits first, because starting a process occupies a core."""

@@ -14,10 +14,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 _SPAWNER = Path(__file__).with_name("spawner.py")
 _STOP_S = 5.0
+
+Order = Literal["kill", "lower", "near", "off", "back"]
 
 
 class Exit(NamedTuple):
@@ -172,30 +174,19 @@ class ProcessHost:
             raise
         return process
 
-    def kill(self, process: Process) -> None:
-        """Kills a process with a signal that it cannot handle."""
-        self._order("kill", process)
-
-    def lower(self, process: Process, *, aside: bool) -> None:
-        """Lowers the priority of a process below the priority of other processes.
+    def order(self, what: Order, process: Process, **how: bool) -> None:
+        """Sends an order for a process to the spawner. The order has no effect if the process has exited.
 
         Args:
-            process: Process whose priority to lower.
-            aside: Whether to also move the process off the reserved CPU cores.
+            what: ``kill`` ends the process with a signal that it cannot handle. ``lower`` lowers its priority below the
+                priority of other processes. ``near`` moves its main thread to the reserved cores, where the thread
+                wakes without delay. ``off`` moves the process off the reserved cores, until ``back`` allows all cores.
+            process: Process that the order affects.
+            **how: For ``lower``, ``aside`` is whether to also move the process off the reserved cores.
         """
-        self._order("lower", process, aside=aside)
-
-    def move_to_reserved_cores(self, process: Process) -> None:
-        """Moves the main thread of a process to the reserved cores, where it wakes without delay."""
-        self._order("near", process)
-
-    def leave_reserved_cores(self, process: Process) -> None:
-        """Moves a process off the reserved cores until a call of `allow_all_cores`."""
-        self._order("off", process)
-
-    def allow_all_cores(self, process: Process) -> None:
-        """Allows a process to use all cores again."""
-        self._order("back", process)
+        if self._control is not None and not process.exited.done():
+            with contextlib.suppress(OSError):
+                self._send({what: process.token, **how})
 
     def stop_template(self) -> None:
         """Stops the template process, if any. The spawner starts a new one when runs need many processes again."""
@@ -232,11 +223,6 @@ class ProcessHost:
                 spawner.wait()
                 self._remove_folder()
 
-    def _order(self, what: str, process: Process, **how: bool) -> None:
-        if self._control is not None and not process.exited.done():
-            with contextlib.suppress(OSError):
-                self._send({what: process.token, **how})
-
     def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         if self._control is None:
             raise OSError("the spawner is not running")
@@ -264,8 +250,11 @@ class ProcessHost:
     def _lose(self) -> None:
         """Handles an unexpected exit of the spawner."""
         spawner, self._spawner = self._spawner, None
-        if sys.platform != "linux":
-            self._end_orphans()
+        if sys.platform != "linux":  # the kernel does not kill the children with their parent
+            for process in self._processes.values():
+                if process.pid is not None:
+                    with contextlib.suppress(OSError):
+                        os.kill(process.pid, signal.SIGKILL)
         self._disconnect("the process that starts isolates was lost")
         if spawner is not None:
             spawner.kill()
@@ -277,13 +266,6 @@ class ProcessHost:
         """Deletes the folder if the spawner could not delete it."""
         if (folder := self._setup["remove"]) is not None:
             shutil.rmtree(str(folder), ignore_errors=True)
-
-    def _end_orphans(self) -> None:
-        """Kills the children of a lost spawner on systems where the kernel does not kill them with their parent."""
-        for process in self._processes.values():
-            if process.pid is not None:
-                with contextlib.suppress(OSError):
-                    os.kill(process.pid, signal.SIGKILL)
 
     def _handle(self, message: dict[str, Any]) -> None:
         if "spawned" in message:

@@ -11,10 +11,6 @@ from svcnb.protocol.limits import MAX_TRACE_EVENTS, MAX_TRACE_HOST_CHARS, MAX_TR
 _LONGEST = {"method": MAX_TRACE_METHOD_CHARS, "host": MAX_TRACE_HOST_CHARS}
 
 
-def _cut(name: str, text: str) -> str:
-    return text[: _LONGEST.get(name, MAX_TRACE_TEXT_CHARS)]
-
-
 class TraceEvent(NamedTuple):
     """Event of a run.
 
@@ -90,7 +86,10 @@ class Trace:
         if len(self.events) >= MAX_TRACE_EVENTS and kind != "end":
             self.dropped += 1
             return
-        short = {name: _cut(name, value) if isinstance(value, str) else value for name, value in detail.items()}
+        short = {
+            name: value[: _LONGEST.get(name, MAX_TRACE_TEXT_CHARS)] if isinstance(value, str) else value
+            for name, value in detail.items()
+        }
         self.events.append(TraceEvent(round(at_s * 1000, 3), kind, self._memory(), short))
 
     def as_dict(self) -> dict[str, object]:

@@ -291,11 +291,11 @@ def test_many_operations_are_processed_a_few_at_a_time(new_room: Any):
     heard_in: list[int] = []
     host = room.host()
 
-    async def decrypt(_pkp_id: str, _ciphertext: str) -> str:
+    async def decrypt(*_: str) -> str:
         heard_in.append(turns[0])
         return "plain"
 
-    host.decrypt = decrypt
+    host.key_operation = decrypt
 
     async def count_turns() -> None:
         while True:
