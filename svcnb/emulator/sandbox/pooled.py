@@ -26,17 +26,6 @@ STATIC = Path(__file__).with_name("static")
 # Deno maps a data segment of about 750 MiB before it runs any code (measured with version 2.9.8).
 DENO_DATA_MIB = 772
 _MONITOR_S = 0.03
-# Deno needs no lock file, because it loads no external code. It reads only the bundle, and --no-remote, --no-npm and
-# --cached-only reject all https:, jsr: and npm: modules.
-FLAGS = (
-    "--quiet",
-    "--no-prompt",
-    "--no-npm",
-    "--no-remote",
-    "--cached-only",
-    "--no-config",
-    "--no-lock",
-)
 _RESOURCE_LIMITS = {"RLIMIT_FSIZE": 64 * 2**20, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 256}
 """Resource limits of a process, by their names in the module ``resource``."""
 
@@ -116,7 +105,7 @@ class PooledEngine(ABC):
 
     def _deno_command(self, bootstrap: Path, v8_flags: Sequence[str], *, permissions: Sequence[str] = ()) -> list[str]:
         v8 = ",".join(["--v8-flags=--disallow-code-generation-from-strings", *v8_flags])
-        return [str(self._deno), "run", *FLAGS, *permissions, v8, str(bootstrap), self._names]
+        return [str(self._deno), "run", *tools.OFFLINE_FLAGS, *permissions, v8, str(bootstrap), self._names]
 
     @abstractmethod
     def _resource_limits(self) -> dict[str, int]:

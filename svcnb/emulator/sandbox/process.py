@@ -44,17 +44,9 @@ class Process:
     def __init__(self, token: int, loop: asyncio.AbstractEventLoop) -> None:
         self.token = token
         self.pid: int | None = None
-        self.is_copy = False
-        """Whether the process is a copy of a template process."""
         self.begun: asyncio.Future[None] = loop.create_future()
         """Future that completes when the process id is known, or when the start has failed."""
         self.exited: asyncio.Future[Exit] = loop.create_future()
-
-    def begin(self, pid: int, *, is_copy: bool) -> None:
-        """Records the process id."""
-        self.pid, self.is_copy = pid, is_copy
-        if not self.begun.done():
-            self.begun.set_result(None)
 
     def end(self, how: Exit) -> None:
         """Records the exit of the process."""
@@ -270,7 +262,9 @@ class ProcessHost:
     def _handle(self, message: dict[str, Any]) -> None:
         if "spawned" in message:
             if (process := self._processes.get(message["spawned"])) is not None:
-                process.begin(message["pid"], is_copy=message["copy"])
+                process.pid = message["pid"]
+                if not process.begun.done():
+                    process.begun.set_result(None)
         elif "pong" in message:
             if (pong := self._pings.get(message["pong"])) is not None and not pong.done():
                 pong.set_result(None)
