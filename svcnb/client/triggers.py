@@ -47,9 +47,10 @@ class TriggersSettings(Checked):
         config: Config | None,
         headers: Mapping[str, str] | None,
     ) -> None:
-        chosen = triggers_url or (address("triggers_url") if config is None else config.triggers_url)
-        self._access = flows.access_of(chosen, token)
-        found = load(base_url=chosen, triggers_url=chosen) if config is None else config
+        self._access = flows.access_of(
+            triggers_url or (config.triggers_url if config else address("triggers_url")), token
+        )
+        found = config or load(base_url=self._access.url, triggers_url=self._access.url)
         self._config = found.replace(base_url=self._access.url, api_key=None, headers=checked_headers(headers))
 
     @property
