@@ -94,7 +94,7 @@ class Thresholds:
         max_action_cents: Maximum spending on one action in the period, in cents.
         silent_after: Maximum time without a run of the action, for example ``"6h"``. The alarm needs at least three
             runs in this period and the previous period together.
-        min_runs: Minimum number of runs for an alarm. Only finished runs count for failures, and all runs for latency.
+        min_runs: Minimum number of finished runs of the action for an alarm about failures or latency.
         expected: Name of the only action in the data. For this action, ``silent_after`` raises an alarm even without
             earlier runs. None means that the data contains the runs of all actions.
     """
@@ -195,7 +195,8 @@ def _failures(data: AccountData, each: ActionFigures, thresholds: Thresholds) ->
 def _limits(data: AccountData, each: ActionFigures, thresholds: Thresholds) -> list[Alarm]:
     found = []
     slow, dear = thresholds.max_p95_seconds, thresholds.max_action_cents
-    if slow is not None and each.p95_s is not None and each.p95_s > slow and each.runs >= thresholds.min_runs:
+    enough = _ended(data.runs, each.action) >= thresholds.min_runs
+    if slow is not None and each.p95_s is not None and each.p95_s > slow and enough:
         text = f"95 % of the successful runs took up to {each.p95_s:.2f} s (limit {slow:g} s)"
         if each.p95_s_before is not None:
             text += f", {each.p95_s_before:.2f} s in the previous period"
