@@ -244,9 +244,9 @@ class Isolate(asyncio.Protocol):
         if not self._ready.done():
             self._ready.cancel()
 
-    def _exited(self, _: asyncio.Future[Exit]) -> None:
+    def _exited(self, how: asyncio.Future[Exit]) -> None:
         if not self._ready.done():
-            self._ready.set_exception(StartFailed("the process exited"))
+            self._ready.set_exception(StartFailed(how.result().reason or "the process exited"))
 
     # --- asyncio.Protocol ---------------------------------------------------------------------------------------
 

@@ -92,9 +92,8 @@ class PageEngine:
             session = Session(isolate, host, limits, Trace(NAME, isolate.growth_bytes), grace_s=GRACE_S)
             outcome = None
             try:
-                await session.begin(source, params)
                 self._sessions.add(session)
-                outcome = await session.end(time.monotonic() - came)
+                outcome = await session.run(source, params, time.monotonic() - came)
                 return outcome
             finally:
                 self._sessions.discard(session)

@@ -178,12 +178,10 @@ class PooledEngine(ABC):
                     isolate.leave_reserved_cores()  # until the end of its run, because a higher niceness is permanent
                 else:
                     session.lower_priority(aside=True)
-            await session.begin(source, params)
-            # The isolate is already working while the following code runs.
             self._sessions.add(session)
             if self._monitor is None or self._monitor.done():
                 self._monitor = asyncio.ensure_future(self._monitor_sessions())
-            outcome = await session.end(waited_s)
+            outcome = await session.run(source, params, waited_s)
             return outcome
         finally:
             self._sessions.discard(session)
@@ -194,11 +192,11 @@ class PooledEngine(ABC):
         while self._sessions:
             await asyncio.sleep(_MONITOR_S)
             for session in list(self._sessions):
-                self._shares.add(session.account, _MONITOR_S)
+                self._shares.add(session.host.account, _MONITOR_S)
                 session.check_memory()
                 session.check_processor()
-                if session.elapsed_s > self._brief_s:
-                    session.lower_priority(aside=self._shares.exceeds_average(session.account))
+                if session.trace.elapsed_s > self._brief_s:
+                    session.lower_priority(aside=self._shares.exceeds_average(session.host.account))
 
     async def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         bundles = await asyncio.to_thread(self._read_bundles)

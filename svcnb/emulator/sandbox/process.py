@@ -27,13 +27,11 @@ class Exit(NamedTuple):
 
     Attributes:
         status: Exit code, which is negative for a signal. None if the process did not start, or the code is unknown.
-        cpu_s: Used processor time in seconds.
         held_bytes: Peak resident memory in bytes.
         reason: Reason why the process did not start, or why its exit result is unknown.
     """
 
     status: int | None
-    cpu_s: float = 0.0
     held_bytes: int = 0
     reason: str = ""
 
@@ -272,7 +270,7 @@ class ProcessHost:
             if (process := self._processes.pop(message["failed"], None)) is not None:
                 process.end(Exit(None, reason=message["error"]))
         elif (process := self._processes.pop(message["exited"], None)) is not None:
-            process.end(Exit(message["status"], message["cpu_s"], message["held"]))
+            process.end(Exit(message["status"], message["held"]))
 
     def _disconnect(self, reason: str) -> None:
         control, self._control = self._control, None

@@ -94,25 +94,16 @@ class Session:
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._operations = Operations(self.host, self.limits, self.trace, self._finished.done)
 
-    async def begin(self, source: str, params: object) -> None:
-        """Sends the job to the isolate, which then starts the run.
+    async def run(self, source: str, params: object, waited_s: float) -> Outcome:
+        """Runs the job. Afterwards, the caller must close the isolate or return it to its pool.
 
         Args:
             source: JavaScript source.
             params: JSON value, the argument of ``main``.
-        """
-        if is_large([source, params]):
-            job = await offload(self._job, source, params)
-        else:
-            job = self._job(source, params)
-        self.isolate.begin(job, self._receive, self._lost)
-
-    async def end(self, waited_s: float = 0.0) -> Outcome:
-        """Waits for the end of the run. Afterwards, the caller must close the isolate or return it to its pool.
-
-        Args:
             waited_s: Time in the queue in seconds, for the trace.
         """
+        job = await offload(self._job, source, params) if is_large([source, params]) else self._job(source, params)
+        self.isolate.begin(job, self._receive, self._lost)
         deadline = asyncio.get_running_loop().call_later(self.limits.timeout_ms / 1000 + self.grace_s, self.time_out)
         self.trace.add("start", took_ms=round(waited_s * 1000, 3))
         self._schedule_credit_check()
@@ -143,16 +134,6 @@ class Session:
         if not self.lowered:
             self.lowered = True
             self.isolate.lower(aside=aside)
-
-    @property
-    def account(self) -> str:
-        """Account of the run."""
-        return self.host.account
-
-    @property
-    def elapsed_s(self) -> float:
-        """Seconds since the start of the run."""
-        return self.trace.elapsed_s
 
     def check_memory(self) -> None:
         """Stops the run if the isolate uses more memory than allowed."""

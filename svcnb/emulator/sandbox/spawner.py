@@ -20,7 +20,7 @@ Both sides send JSON messages, one per line:
     in   {"ping": number}                                checks that the spawner responds
     out  {"pong": number}
     out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
-    out  {"exited": token, "status", "cpu_s", "held"}      held: peak memory of the process, in bytes
+    out  {"exited": token, "status", "held"}     held: peak memory of the process, in bytes
 """
 
 from __future__ import annotations
@@ -310,8 +310,7 @@ class Spawner:
                 continue
             del self._pids[token]
             code = os.waitstatus_to_exitcode(status)
-            held = usage.ru_maxrss * _RSS_UNIT
-            self._send({"exited": token, "status": code, "cpu_s": usage.ru_utime + usage.ru_stime, "held": held})
+            self._send({"exited": token, "status": code, "held": usage.ru_maxrss * _RSS_UNIT})
 
     def _send(self, message: dict[str, Any]) -> None:
         self._control.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")

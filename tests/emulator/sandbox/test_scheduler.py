@@ -200,7 +200,7 @@ def test_runs_of_accounts_with_more_use_have_a_lower_priority_from_the_start(new
     known(room.engine._shares)
     runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account=name)) for name in ("modest", "greedy")]
     room.until(lambda: room.engine.state().running == 2, "both run")
-    lowered = {session.account: session.lowered for session in room.engine._sessions}
+    lowered = {session.host.account: session.lowered for session in room.engine._sessions}
     assert lowered == {"modest": False, "greedy": True}
     room.call(room.engine.stop())
     assert [run.result(600).error_kind for run in runs] == ["host", "host"]
@@ -239,7 +239,7 @@ def test_runs_of_accounts_with_more_use_leave_the_reserved_cores(new_room: Any):
     known(room.engine._shares)
     runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account=name)) for name in ("modest", "greedy")]
     room.until(lambda: room.engine.state().running == 2, "both run")
-    pids = {session.account: session.isolate.pid for session in room.engine._sessions}
+    pids = {session.host.account: session.isolate.pid for session in room.engine._sessions}
     room.until(lambda: cores_of(pids["greedy"]) == {frozenset(CORES - KEPT)}, "one stands aside")
     assert cores_of(pids["modest"]) == {frozenset(CORES)}
     room.call(room.engine.stop())
