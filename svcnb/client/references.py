@@ -22,7 +22,7 @@ from svcnb.client.models.wallets import Wallet
 from svcnb.client.secret import Secret
 from svcnb.protocol import limits
 from svcnb.protocol.action import Action
-from svcnb.protocol.cid import source_cid
+from svcnb.protocol.cid import is_cid_v0, source_cid
 from svcnb.protocol.hashes import api_key_hash, hashed_cid
 from svcnb.protocol.wire.rejections import shown
 from svcnb.protocol.wire.values import (
@@ -41,7 +41,6 @@ ActionRef: TypeAlias = Action | RegisteredAction | str | int
 WalletRef: TypeAlias = Wallet | Account | str | int
 KeyRef: TypeAlias = UsageKey | Secret | str
 
-_CID_V0: Final = re.compile(r"Qm[1-9A-HJ-NP-Za-km-z]{44}\Z")
 _ADDRESS: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40})\Z")
 _ZEROS: Final = re.compile(r"(?:0[xX])?0+\Z")
 
@@ -185,14 +184,14 @@ def raw_cid(value: ActionRef) -> str:
         return value.cid
     if isinstance(value, str):
         text = value.strip()
-        if _CID_V0.match(text):
+        if is_cid_v0(text):
             return text
         if looks_like_hash(text):
             raise InvalidArgument(
                 f"{shown(text)} is the hash of a CID: pass the CID itself",
                 hint="Pass the action, its source or its CID (Qm...). The CID cannot be computed from its hash.",
             )
-        if looks_like_cid(text):
+        if looks_like_cid(text) and not text.startswith("Qm"):
             raise InvalidArgument(
                 f"{shown(text)} is a CID of version 1, but the service uses version 0 (Qm...)",
                 hint="Pass the action or its source: svcnb.Action(source).cid is version 0.",
@@ -240,7 +239,7 @@ def source_or_cid(value: ActionRef) -> tuple[str | None, str]:
     """
     if isinstance(value, Action):
         return value.source, value.cid
-    if isinstance(value, str) and not _CID_V0.match(value.strip()) and _looks_like_source(value):
+    if isinstance(value, str) and not is_cid_v0(value.strip()) and _looks_like_source(value):
         return value, source_cid(value)
     return None, raw_cid(value)
 

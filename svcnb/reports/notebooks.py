@@ -118,7 +118,7 @@ class OwnNotebook:
                 raise ParameterRefused(f"{self.file.name} has no parameter {name!r}", hint=self._known())
             try:
                 values[name] = field.value(value)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, RecursionError) as error:
                 raise ParameterRefused(
                     f"invalid parameter {name} = {value!r} for {self.file.name}: {error}",
                     hint=f"Use, for example, -p {name}={field.default}",
@@ -226,7 +226,7 @@ def _tags(cell: Mapping[str, Any]) -> list[str]:
 def _parameters(source: str, path: Path) -> dict[str, Parameter]:
     try:
         tree = ast.parse(source)
-    except (SyntaxError, RecursionError):
+    except (SyntaxError, RecursionError, MemoryError):  # CPython's parser raises MemoryError for deep nesting
         raise NotebookUnusable(
             f"the parameters of {path} are not valid Python",
             hint=f'Write only assignments such as day = "" in the cell with the tag {_TAG!r}.',

@@ -107,8 +107,9 @@ def test_a_notebook_in_another_language_is_refused(tmp_path) -> None:
         read_notebook(file)
 
 
-def test_parameters_that_are_not_python_are_refused(tmp_path) -> None:
-    file = write(tmp_path, new_code_cell("%time x = 1", metadata={"tags": ["parameters"]}))
+@pytest.mark.parametrize("source", ["%time x = 1", f"x = {'-' * 20_000}1"])
+def test_parameters_that_are_not_python_are_refused(tmp_path, source) -> None:
+    file = write(tmp_path, new_code_cell(source, metadata={"tags": ["parameters"]}))
     with pytest.raises(NotebookUnusable, match="are not valid Python"):
         read_notebook(file)
 
