@@ -134,7 +134,7 @@ def test_a_lost_process_is_free_even_if_failed_runs_are_charged(local):
             assert not running.done(), running.result()
             time.sleep(0.02)
         (session,) = engine._sessions
-        os.kill(session._isolate.pid, signal.SIGKILL)
+        os.kill(session.isolate.pid, signal.SIGKILL)
         answer = running.result(300)
     assert answer.status_code == 500
     assert "Nothing was charged" in answer.json()

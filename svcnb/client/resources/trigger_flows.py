@@ -13,7 +13,7 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from svcnb.client.calls import Answer, Call, Flow, Request, ask, now, pause
-from svcnb.client.config import Config
+from svcnb.client.config import Config, clean_url
 from svcnb.client.errors import ConfigError, InvalidArgument, SvcnbError, TimedOut, Unauthorized
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken
@@ -355,4 +355,4 @@ def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
             "printable ASCII characters without spaces",
             hint="Omit the token. The client then creates a new token, which a user must approve.",
         )
-    return ServiceAccess(url, secret)
+    return ServiceAccess(clean_url(url, "triggers_url"), secret)

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field, StrictStr
@@ -188,24 +188,19 @@ class RunActions:
         )
 
     def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:
-        caller = call.caller
-
-        async def secret_of(pkp_id: str) -> bytes:
-            return await wallet_secret(self.permissions, self.custody, caller, action_hash, pkp_id)
-
         headers = {"x-request-id": call.request_id}
         if correlation_id := call.request.scope["correlation_id"]:
             headers["x-correlation-id"] = correlation_id
         return ActionHost(
             custody=self.custody,
             cid=cid,
-            wallet_secret=secret_of,
+            wallet_secret=partial(wallet_secret, self.permissions, self.custody, call.caller, action_hash),
             headers=headers,
             network=self.network,
             packages=self.packages,
             randomness=self.randomness if self.randomness.seeded else None,
             meter=self._meter(call),
-            account=caller.billing_wallet,
+            account=call.caller.billing_wallet,
         )
 
     def _meter(self, call: Call) -> Meter | None:

@@ -25,7 +25,12 @@ def control_guard(token: str) -> Guard:
 
     async def check(call: Call) -> None:
         request = call.request
-        _refuse_other_origins(request)
+        if not is_own_origin(request):
+            raise StructuredError(
+                403,
+                f"pages of the origin {request.headers['origin'][:100]} cannot use the control plane",
+                fix="Call the control plane from a program, or from a page that the emulator serves.",
+            )
         _require_token(request, token)
         if request.method in _WITH_BODY and not is_json(request):
             # A page of another site cannot send this content type without a preflight request.
@@ -36,15 +41,6 @@ def control_guard(token: str) -> Guard:
             )
 
     return Guard(check, frozenset({401, 403}))
-
-
-def _refuse_other_origins(request: Request) -> None:
-    if not is_own_origin(request):
-        raise StructuredError(
-            403,
-            f"pages of the origin {request.headers['origin'][:100]} cannot use the control plane",
-            fix="Call the control plane from a program, or from a page that the emulator serves.",
-        )
 
 
 def _require_token(request: Request, token: str) -> None:

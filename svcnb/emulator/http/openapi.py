@@ -119,7 +119,7 @@ def _operation(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
     price = [f"Costs ${row.price_cents / 100:.2f}, charged only on success."] if is_fixed else []
     operation: dict[str, Any] = {
         "operationId": "_".join([row.method.lower(), *re.findall(r"\w+", row.path.removeprefix(API))]),
-        "summary": row.summary,
+        "summary": text.partition("\n")[0],
         "description": "\n\n".join([part for part in [text.partition("\n")[2].strip()] if part] + price),
         "responses": _responses(row, schemas),
     }

@@ -108,11 +108,6 @@ class Isolate(asyncio.Protocol):
         return None if self._process is None else self._process.pid
 
     @property
-    def is_copy(self) -> bool:
-        """Whether the process is a copy of a template process."""
-        return self._process is not None and self._process.is_copy
-
-    @property
     def usable(self) -> bool:
         """Whether the isolate is warmed up and alive."""
         return self._process is not None and not self._process.exited.done() and self._transport is not None
@@ -249,9 +244,9 @@ class Isolate(asyncio.Protocol):
         if not self._ready.done():
             self._ready.cancel()
 
-    def _exited(self, _: asyncio.Future[Exit]) -> None:
+    def _exited(self, how: asyncio.Future[Exit]) -> None:
         if not self._ready.done():
-            self._ready.set_exception(StartFailed("the process exited"))
+            self._ready.set_exception(StartFailed(how.result().reason or "the process exited"))
 
     # --- asyncio.Protocol ---------------------------------------------------------------------------------------
 

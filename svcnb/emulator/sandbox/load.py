@@ -9,39 +9,37 @@ import os
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 PRESSURE = Path("/proc/pressure/cpu")
 _INTERVAL_S = 1.0
 
 
+@dataclass(eq=False)
 class LoadMonitor:
     """Monitor that samples the load average and the CPU pressure at most once per second.
 
-    Args:
+    Attributes:
         multiplier: 1-minute load average per core above which the machine is overloaded.
         psi_threshold: CPU pressure stall ("some") above which the machine is overloaded, in percent of the last
             interval.
         clock: Monotonic clock that returns seconds.
     """
 
-    def __init__(
-        self,
-        *,
-        multiplier: float = 2.0,
-        psi_threshold: float = 50.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._limit = multiplier * (os.cpu_count() or 1)
-        self._psi_threshold = psi_threshold
-        self._clock = clock
+    multiplier: float = 2.0
+    psi_threshold: float = 50.0
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._limit = self.multiplier * (os.cpu_count() or 1)
         self._sampled_at: float | None = None
         self._stalled_before: int | None = None
         self._overloaded = False
 
     def overloaded(self) -> bool:
         """Returns whether the service should now reject executions with status 429."""
-        now = self._clock()
+        now = self.clock()
         if self._sampled_at is None or now - self._sampled_at >= _INTERVAL_S:
             self._sample(now)
         return self._overloaded
@@ -54,7 +52,7 @@ class LoadMonitor:
             # After a long pause between samples, the mean hides a burst, but the load average still shows it.
             pressure = (stalled - self._stalled_before) / ((now - self._sampled_at) * 1_000_000) * 100
         self._sampled_at, self._stalled_before = now, stalled
-        self._overloaded = (load is not None and load > self._limit) or pressure > self._psi_threshold
+        self._overloaded = (load is not None and load > self._limit) or pressure > self.psi_threshold
 
 
 def read_load_average() -> float | None:

@@ -26,17 +26,6 @@ STATIC = Path(__file__).with_name("static")
 # Deno maps a data segment of about 750 MiB before it runs any code (measured with version 2.9.8).
 DENO_DATA_MIB = 772
 _MONITOR_S = 0.03
-# Deno needs no lock file, because it loads no external code. It reads only the bundle, and --no-remote, --no-npm and
-# --cached-only reject all https:, jsr: and npm: modules.
-FLAGS = (
-    "--quiet",
-    "--no-prompt",
-    "--no-npm",
-    "--no-remote",
-    "--cached-only",
-    "--no-config",
-    "--no-lock",
-)
 _RESOURCE_LIMITS = {"RLIMIT_FSIZE": 64 * 2**20, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 256}
 """Resource limits of a process, by their names in the module ``resource``."""
 
@@ -116,7 +105,7 @@ class PooledEngine(ABC):
 
     def _deno_command(self, bootstrap: Path, v8_flags: Sequence[str], *, permissions: Sequence[str] = ()) -> list[str]:
         v8 = ",".join(["--v8-flags=--disallow-code-generation-from-strings", *v8_flags])
-        return [str(self._deno), "run", *FLAGS, *permissions, v8, str(bootstrap), self._names]
+        return [str(self._deno), "run", *tools.OFFLINE_FLAGS, *permissions, v8, str(bootstrap), self._names]
 
     @abstractmethod
     def _resource_limits(self) -> dict[str, int]:
@@ -189,12 +178,10 @@ class PooledEngine(ABC):
                     isolate.leave_reserved_cores()  # until the end of its run, because a higher niceness is permanent
                 else:
                     session.lower_priority(aside=True)
-            await session.begin(source, params)
-            # The isolate is already working while the following code runs.
             self._sessions.add(session)
             if self._monitor is None or self._monitor.done():
                 self._monitor = asyncio.ensure_future(self._monitor_sessions())
-            outcome = await session.end(waited_s)
+            outcome = await session.run(source, params, waited_s)
             return outcome
         finally:
             self._sessions.discard(session)
@@ -205,11 +192,11 @@ class PooledEngine(ABC):
         while self._sessions:
             await asyncio.sleep(_MONITOR_S)
             for session in list(self._sessions):
-                self._shares.add(session.account, _MONITOR_S)
+                self._shares.add(session.host.account, _MONITOR_S)
                 session.check_memory()
                 session.check_processor()
-                if session.elapsed_s > self._brief_s:
-                    session.lower_priority(aside=self._shares.exceeds_average(session.account))
+                if session.trace.elapsed_s > self._brief_s:
+                    session.lower_priority(aside=self._shares.exceeds_average(session.host.account))
 
     async def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         bundles = await asyncio.to_thread(self._read_bundles)

@@ -27,13 +27,11 @@ class Exit(NamedTuple):
 
     Attributes:
         status: Exit code, which is negative for a signal. None if the process did not start, or the code is unknown.
-        cpu_s: Used processor time in seconds.
         held_bytes: Peak resident memory in bytes.
         reason: Reason why the process did not start, or why its exit result is unknown.
     """
 
     status: int | None
-    cpu_s: float = 0.0
     held_bytes: int = 0
     reason: str = ""
 
@@ -44,17 +42,9 @@ class Process:
     def __init__(self, token: int, loop: asyncio.AbstractEventLoop) -> None:
         self.token = token
         self.pid: int | None = None
-        self.is_copy = False
-        """Whether the process is a copy of a template process."""
         self.begun: asyncio.Future[None] = loop.create_future()
         """Future that completes when the process id is known, or when the start has failed."""
         self.exited: asyncio.Future[Exit] = loop.create_future()
-
-    def begin(self, pid: int, *, is_copy: bool) -> None:
-        """Records the process id."""
-        self.pid, self.is_copy = pid, is_copy
-        if not self.begun.done():
-            self.begun.set_result(None)
 
     def end(self, how: Exit) -> None:
         """Records the exit of the process."""
@@ -270,7 +260,9 @@ class ProcessHost:
     def _handle(self, message: dict[str, Any]) -> None:
         if "spawned" in message:
             if (process := self._processes.get(message["spawned"])) is not None:
-                process.begin(message["pid"], is_copy=message["copy"])
+                process.pid = message["pid"]
+                if not process.begun.done():
+                    process.begun.set_result(None)
         elif "pong" in message:
             if (pong := self._pings.get(message["pong"])) is not None and not pong.done():
                 pong.set_result(None)
@@ -278,7 +270,7 @@ class ProcessHost:
             if (process := self._processes.pop(message["failed"], None)) is not None:
                 process.end(Exit(None, reason=message["error"]))
         elif (process := self._processes.pop(message["exited"], None)) is not None:
-            process.end(Exit(message["status"], message["cpu_s"], message["held"]))
+            process.end(Exit(message["status"], message["held"]))
 
     def _disconnect(self, reason: str) -> None:
         control, self._control = self._control, None

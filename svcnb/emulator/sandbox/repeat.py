@@ -75,6 +75,8 @@ class RepeatableHost:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self.headers = host.headers
+        self.account = host.account
         self._entries: list[_Entry] = []
         self._left: list[_Entry] | None = None
         self._elapsed_s = 0.0
@@ -103,16 +105,6 @@ class RepeatableHost:
     def diverged(self) -> bool:
         """Whether the finished repeated run diverged from the first attempt, as `RepeatableHost` defines it."""
         return self._lost_its_way or self._has_unused_effects
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """Headers with the request id and the correlation id."""
-        return self._host.headers
-
-    @property
-    def account(self) -> str:
-        """Account of the run."""
-        return self._host.account
 
     @property
     def meter(self) -> Meter | None:

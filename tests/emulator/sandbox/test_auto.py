@@ -33,7 +33,7 @@ def engine_processes(room: Any) -> Iterator[Any]:
     stopped: list[int] = []
 
     def stop() -> list[int]:
-        stopped.extend(session._isolate.pid for session in room.engine._fast._sessions)
+        stopped.extend(session.isolate.pid for session in room.engine._fast._sessions)
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
         return stopped

@@ -8,7 +8,7 @@ import gc
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -150,6 +150,7 @@ async def test_the_budget_of_a_too_long_response_is_released():
 async def test_a_run_that_received_much_from_requests_with_effects_is_not_repeated():
     class Host:
         account = ""
+        headers: ClassVar[dict[str, str]] = {}
 
         async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
             return FetchResponse(200, "", (), b"x" * (MAX_REPEATABLE_BYTES // 2 + 1), request.url)
@@ -168,6 +169,7 @@ class Refusing:
     """Host that returns a long text for encryptions, or rejects the encryptions."""
 
     account = ""
+    headers: ClassVar[dict[str, str]] = {}
 
     def __init__(self, answer: str | None) -> None:
         self.answer = answer

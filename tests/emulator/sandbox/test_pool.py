@@ -226,7 +226,7 @@ def test_a_killed_isolate_fails_its_run_alone_and_is_replaced(new_room: Any):
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
     (session,) = room.engine._sessions
-    os.kill(session._isolate.pid, signal.SIGKILL)
+    os.kill(session.isolate.pid, signal.SIGKILL)
     outcome = future.result(600)
     assert (outcome.ok, outcome.error_kind, outcome.response) == (False, "host", None)
     assert "Nothing was charged" in outcome.error
@@ -329,7 +329,7 @@ def test_an_emulator_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Pa
             while engine.state().running < 2:
                 await asyncio.sleep(0.01)
             pool = engine._pool._host
-            print(json.dumps({"pids": [s._isolate.pid for s in engine._sessions] + [pool._spawner.pid],
+            print(json.dumps({"pids": [s.isolate.pid for s in engine._sessions] + [pool._spawner.pid],
                               "folder": pool._setup["remove"]}), flush=True)
             await asyncio.gather(*runs)
 
@@ -385,7 +385,7 @@ def test_a_long_run_gets_a_lower_priority(new_room: Any):
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1 and room.engine.state().ready >= 1, "one runs, one is spare")
     (session,) = room.engine._sessions
-    running = session._isolate.pid
+    running = session.isolate.pid
 
     def niceness(pid: int) -> set[int]:
         found = set()
