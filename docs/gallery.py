@@ -1,82 +1,89 @@
-"""Creates the images of charts.md from real runs of an emulator in two simulated weeks.
+"""Creates the images of charts.md.
 
-After a change to the charts, run ``python docs/gallery.py``. The durations differ slightly between two executions.
+After a change to the charts, run ``python docs/gallery.py``. Each execution creates the same images, byte for byte. The
+runs are random numbers with a fixed seed. The charts of permissions and changes show an account of an emulator, which
+also has a fixed seed and a fixed time.
 """
 
 from __future__ import annotations
 
 import random
-import tempfile
+import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import pandas as pd
 
 import svcnb
 from svcnb import charts
-from svcnb.toolkit.history import History
+from svcnb.client.models.traces import Trace, TraceEvent
 
-FOLDER = Path(__file__).resolve().parent / "images" / "charts"
+FOLDER: Final = Path(__file__).resolve().parent / "images" / "charts"
+MONDAY: Final = datetime(2026, 11, 30, tzinfo=UTC)
+DAYS: Final = 14
 
-DAYS = 14
-WEEK_S = 7 * 86_400
-# 1970 began on a Thursday.
-MONDAY_S = 4 * 86_400
+ACTIONS: Final = {"price": (2, 0.008, 0.0), "hash": (5, 0.004, 0.0), "sign": (3, 0.012, 0.08)}
+"""Weight, median duration in seconds, and share of failures of each action."""
 
-ACTIONS = {
-    "price": """async function main({ event }) {
-  let sum = 0;
-  for (let i = 0; i < event.n * 2e6; i++) sum += i % 7;
-  return sum;
-}""",
-    "hash": "async function main({ event }) { return ethers.utils.id(String(event.n)); }",
-    "sign": """async function main({ event }) {
+SIGN: Final = """async function main({ text }) {
   const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
-  if (event.n > 19) throw new Error("too much");
-  return wallet.signMessage(String(event.n));
-}""",
-}
-TRACED = """async function main() {
-  console.log("who signs?");
-  const wallet = new ethers.Wallet(await Svc.Actions.getSvcActionPrivateKey());
-  const signed = await wallet.signMessage("hello");
-  try { await fetch("https://prices.example/btc"); } catch (refused) { console.log("no network here"); }
-  return signed;
+  return wallet.signMessage(text);
 }"""
+_MEGABYTE: Final = 1024 * 1024
+_GET: Final[dict[str, Any]] = {"kind": "fetch", "method": "GET", "host": "prices.example", "memory_bytes": _MEGABYTE}
+TRACE: Final = Trace(
+    engine="fast",
+    events=(
+        TraceEvent(at_ms=0, kind="start", memory_bytes=0),
+        TraceEvent(at_ms=0.6, kind="console", memory_bytes=_MEGABYTE // 4),
+        TraceEvent(at_ms=1.9, kind="key", operation="action_key", took_ms=0.9, memory_bytes=_MEGABYTE // 3),
+        TraceEvent(at_ms=9.4, phase="start", **_GET),
+        TraceEvent(at_ms=11.8, refused="the network policy does not permit this request", took_ms=2.4, **_GET),
+        TraceEvent(at_ms=12.3, kind="console", memory_bytes=2 * _MEGABYTE),
+        TraceEvent(at_ms=13.1, kind="end", ok=True, memory_bytes=2 * _MEGABYTE),
+    ),
+)
+
+
+def runs() -> pd.DataFrame:
+    """Returns two weeks of runs, with more runs in working hours."""
+    chance = random.Random(7)  # noqa: S311 - the simulated load is not a secret
+    weights = [weight for weight, _, _ in ACTIONS.values()]
+    rows = []
+    for hour in range(DAYS * 24):
+        busy = 40 if 8 <= hour % 24 <= 18 and hour // 24 % 7 < 5 else 10  # noqa: PLR2004 - working hours
+        for action in chance.choices(list(ACTIONS), weights, k=chance.randrange(busy)):
+            _, median, failures = ACTIONS[action]
+            row = {
+                "started_at": MONDAY + timedelta(hours=hour, seconds=chance.randrange(3_600)),
+                "action": action,
+                "status": "failed" if chance.random() < failures else "success",
+                "elapsed": median * chance.lognormvariate(0, 0.4),
+                "cost_cents": 1,
+            }
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def drawn() -> Iterator[tuple[str, Any]]:
     """Yields each chart of the gallery with its name."""
-    chance = random.Random(7)  # noqa: S311 - the simulated load is not a secret
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        emulator = stack.enter_context(svcnb.Emulator(starter_credits=5_000, network_policy="deny"))
-        triggers = stack.enter_context(emulator.triggers())
-        svc = emulator.client(history=folder / "history.sqlite")
-        svc = svc.with_key(svc.accounts.create("gallery"))
-        hooks = [triggers.create_for(svc, svcnb.Action(code), name=name) for name, code in ACTIONS.items()]
-        monday = (emulator.clock.now() - MONDAY_S) // WEEK_S * WEEK_S + MONDAY_S + WEEK_S
-        for hour in range(DAYS * 24):
-            # The clock continues between these steps, so the runs have their real durations.
-            emulator.clock.advance(monday + hour * 3_600 + chance.randrange(2_400) - emulator.clock.now())
-            busy = 3 if 8 <= hour % 24 <= 18 and hour // 24 % 7 < 5 else 1  # noqa: PLR2004 - working hours
-            for _ in range(chance.randrange(busy + 1)):
-                hook = chance.choices(hooks, weights=(2, 5, 3))[0]
-                triggers.wait_for_run(hook, triggers.fire(hook, {"n": chance.randrange(1, 22)}))
-        history = History(folder / "history.sqlite")
-        history.add_trigger_runs(triggers)
-        yield "run-timeline", charts.run_timeline(history)
-        yield "latency", charts.latency(history)
-        yield "latency-by-action", charts.latency(history, by="action")
-        yield "success-rate", charts.success_rate(history)
-        yield "success-rate-by-action", charts.success_rate(history, by="action")
-        yield "spend", charts.spend(history)
-        yield "trace", charts.trace(svc.run(TRACED))
+    load = runs()
+    yield "run-timeline", charts.run_timeline(load)
+    yield "latency", charts.latency(load)
+    yield "latency-by-action", charts.latency(load, by="action")
+    yield "success-rate", charts.success_rate(load)
+    yield "success-rate-by-action", charts.success_rate(load, by="action")
+    yield "spend", charts.spend(load)
+    yield "trace", charts.trace(TRACE)
 
+    start = int(MONDAY.timestamp())
+    with svcnb.Emulator(seed="gallery", clock=f"frozen@{start}", starter_credits=5_000) as emulator:
         svc = emulator.client(history=False)
         svc = svc.with_key(svc.accounts.create("office"))
         wallet = svc.wallets.create()
-        signer = svcnb.Action(ACTIONS["sign"], name="sign")
+        signer = svcnb.Action(SIGN, name="sign")
         signers = svc.groups.create("signers", actions=[signer])
         treasury = svc.groups.create("treasury", wallets=[wallet])
         desk = svc.groups.create("desk", actions=[signer], wallets=[wallet])
@@ -85,7 +92,7 @@ def drawn() -> Iterator[tuple[str, Any]]:
         svc.usage_keys.update(key, execute_in_groups=[desk])
         yield "permission-graph-allowed", charts.permission_graph(svc.explain(key, signer, wallet))
 
-        owner, heir = svcnb.LocalSigner.random(), svcnb.LocalSigner.random()
+        owner, heir = (svcnb.LocalSigner.from_key("0x" + digits * 32) for digits in ("11", "22"))
         for each in (owner, heir):
             emulator.faucet(each.address)
         emulator.clock.advance("1d")
@@ -102,14 +109,13 @@ def drawn() -> Iterator[tuple[str, Any]]:
         yield "audit-timeline", charts.audit_timeline(ours.audit())
 
 
-def main() -> None:
+def main(folder: Path) -> None:
     """Writes each image in a light and in a dark theme."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, chart in drawn():
-        print(chart)  # noqa: T201 - output of this script
         for theme in ("light", "dark"):
-            charts.save(chart, FOLDER / f"{name}-{theme}.svg", theme=theme)
+            charts.save(chart, folder / f"{name}-{theme}.svg", theme=theme)
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if sys.argv[1:] else FOLDER)

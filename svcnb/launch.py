@@ -232,7 +232,10 @@ def _require_text(name: str, value: object) -> None:
             except UnicodeEncodeError:
                 wrong = "expected a string that UTF-8 can encode, got half of a surrogate pair"
         shown = "" if name == "control_token" else f"={value!r}"
-        raise SettingRefused(f"invalid setting {name}{shown}: {wrong}", hint=f"Pass a valid string for {name}.")
+        raise SettingRefused(
+            f"invalid setting {name}{shown}: {wrong}",
+            hint=f"Pass {name} as a str without null characters and halves of surrogate pairs.",
+        )
 
 
 _COMMAND = [sys.executable, "-m", "svcnb", "emulator", "--supervised"]

@@ -231,4 +231,7 @@ async def _sync(*, populate: bool) -> None:
     done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     FS.syncfs(populate, create_once_callable(done.set_result))
     if error := await done:
-        raise OSError(f"the browser could not {'load' if populate else 'store'} the states: {error}")
+        raise OSError(
+            f"the browser could not {'load' if populate else 'store'} the states of the emulators: {error}. "
+            "Delete other data of this site in the browser, or allow the site to store data, and try again."
+        )

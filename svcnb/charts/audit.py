@@ -11,7 +11,7 @@ from svcnb.charts.bins import cover, wall_clock
 from svcnb.charts.renderer import Layers
 from svcnb.charts.table import Table
 from svcnb.charts.theme import BLUE, GREEN, PURPLE, VERMILLION, WIDTH
-from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.charts.words import count, heading, short, span, time_axis
 from svcnb.checked import checked
 
 _COLOURS: Final = (BLUE, VERMILLION, GREEN, PURPLE)
@@ -78,8 +78,7 @@ def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
             ),
             base.mark_text(dx=11).encode(text=alt.Text("said", type="nominal")),
         ],
-        title=title(text, *below),
-        description=said(text, *below),
+        **heading(text, *below),
         width=WIDTH,
         height=_ROW * len(names),
     )

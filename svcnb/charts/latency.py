@@ -12,7 +12,7 @@ from svcnb.charts.bins import Array, cover, wall_clock
 from svcnb.charts.renderer import Layers
 from svcnb.charts.table import SUCCESS, NothingToDraw, Table
 from svcnb.charts.theme import BLUE, GREEN, HEIGHT, PURPLE, VERMILLION, WIDTH
-from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.charts.words import count, heading, short, span, time_axis
 from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
 
@@ -87,8 +87,7 @@ def latency(
     )
     return Layers(
         layer=_lines_and_points(base, names),
-        title=title(text, *below),
-        description=said(text, *below, _worst(rows, names, unit)),
+        **heading(text, *below, details=[_worst(rows, names, unit)]),
         width=WIDTH,
         height=HEIGHT,
     )
@@ -156,10 +155,10 @@ def _by_action(
     left_out = int((sizes > 0).sum()) - len(shown)
     below = (count(len(took), "run"), f"not shown: {count(left_out, 'action')} with fewer runs" * bool(left_out))
     # Put the title above the names, because it would overlap the longest name next to them.
-    heading = alt.Axis(
+    above_names = alt.Axis(
         title="action (runs)", titleAngle=0, titleAlign="right", titleAnchor="end", titleX=-4, titleY=-8, ticks=False
     )
-    names_axis = alt.Y("action", type="nominal", sort=list(labels.values()), axis=heading)
+    names_axis = alt.Y("action", type="nominal", sort=list(labels.values()), axis=above_names)
     rule = alt.Chart(alt.InlineData(values=spans)).mark_rule()
     points = alt.Chart(alt.InlineData(values=rows)).mark_point(filled=True, opacity=1, size=60)
     return Layers(
@@ -172,8 +171,7 @@ def _by_action(
                 shape=alt.Shape("of", type="nominal", scale=_scale(names, _SHAPES), legend=_LEGEND),
             ),
         ],
-        title=title(text, *below),
-        description=said(text, *below, _worst(rows, names, unit)),
+        **heading(text, *below, details=[_worst(rows, names, unit)]),
         width=WIDTH,
         height=_ROW * len(shown),
     )

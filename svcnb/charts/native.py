@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -137,25 +138,6 @@ def printable(value: Any) -> Any:
     return value
 
 
-class _Timer(threading.Timer):
-    """Timer that kills a process at the end of its time limit.
-
-    Args:
-        seconds: Time limit in seconds.
-        child: Process to kill.
-    """
-
-    def __init__(self, seconds: float, child: subprocess.Popen[bytes]) -> None:
-        super().__init__(seconds, self._expire)
-        self.daemon = True
-        self.expired = False
-        self._child = child
-
-    def _expire(self) -> None:
-        self.expired = True
-        self._child.kill()
-
-
 class _Renderer:
     """Client that starts the renderer's process when needed, and sends one chart at a time to the process."""
 
@@ -166,7 +148,9 @@ class _Renderer:
     def draw(self, request: bytes) -> bytes:
         with self._lock:
             child, script = self._started()
-            timer = _Timer(TIMEOUT_SECONDS, child)
+            began = time.monotonic()
+            timer = threading.Timer(TIMEOUT_SECONDS, child.kill)
+            timer.daemon = True
             timer.start()
             try:
                 answer = _exchange(child, script + request)
@@ -179,7 +163,7 @@ class _Renderer:
                 code = self._end(child)
                 raise RenderFailed(
                     f"drawing the chart took more than {TIMEOUT_SECONDS:g} seconds"
-                    if timer.expired
+                    if time.monotonic() - began >= TIMEOUT_SECONDS
                     else f"the chart renderer stopped with exit code {code} while drawing this chart"
                 )
         well, content = answer

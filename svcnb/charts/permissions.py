@@ -11,7 +11,7 @@ import altair as alt
 
 from svcnb.charts.renderer import Layers
 from svcnb.charts.theme import BLUE, MUTED, OUTLINE, VERMILLION
-from svcnb.charts.words import TIMES, count, said, short, title
+from svcnb.charts.words import TIMES, count, heading, short
 from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.explanation_graph import Box, Line, layout
@@ -55,8 +55,7 @@ def permission_graph(explanation: Explanation) -> Layers:
     below += [f"{count(graph.left_out, 'more group')} not shown"] * bool(graph.left_out)
     return Layers(
         layer=[*_line_marks(lines), *_box_marks(boxes)],
-        title=title(verdict, *(part for text in below for part in _wrapped(text))),
-        description=said(verdict, *below),
+        **heading(verdict, *below),
         width=_WIDTH,
         height=height,
     )
@@ -129,9 +128,3 @@ def _at(x: str, y: str) -> dict[str, Any]:
         "x": alt.X(x, type="quantitative", scale=None, axis=None),
         "y": alt.Y(y, type="quantitative", scale=None, axis=None),
     }
-
-
-def _wrapped(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, 110)

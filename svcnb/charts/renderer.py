@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
+from altair.utils import update_nested
 
 from svcnb.charts.compact import compact
 from svcnb.charts.native import draw, rasterize
@@ -229,16 +230,7 @@ def _theme(name: str) -> Theme:
 
 def _themed(spec: Mapping[str, Any], theme: Theme) -> dict[str, Any]:
     """Returns the chart with the configuration of a theme. The chart's own configuration has priority."""
-    return {**spec, "config": _under(config(theme), spec.get("config", {}))}
-
-
-def _under(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    merged = {**base}
-    for name, value in over.items():
-        below = merged.get(name)
-        both = isinstance(value, Mapping) and isinstance(below, Mapping)
-        merged[name] = _under(below, value) if both else value  # type: ignore[arg-type]  # both are mappings
-    return merged
+    return {**spec, "config": update_nested(config(theme), spec.get("config", {}))}
 
 
 def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:

@@ -11,7 +11,7 @@ from svcnb.charts.bins import DAY, Array, cover, wall_clock
 from svcnb.charts.renderer import Layers, Rows
 from svcnb.charts.table import Table
 from svcnb.charts.theme import BLUE, WIDTH
-from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.charts.words import count, heading, short, span, time_axis
 from svcnb.checked import checked
 from svcnb.client.models.billing import dollars
 
@@ -80,8 +80,7 @@ def spend(runs: Any, *, zone: str = "UTC") -> Rows | Layers:
         facet=alt.Facet("row", type="nominal", sort=kept, header=_HEADER),
         columns=1,
         spacing=14,
-        title=title(text, *below),
-        description=said(text, *below, *kept[1:]),
+        **heading(text, *below, details=kept[1:]),
     )
 
 
@@ -108,8 +107,7 @@ def _one_day(lines: list[tuple[str, Array]], total: str, runs: str, when: str) -
     )
     return Layers(
         layer=[base.mark_bar(color=BLUE, height=14)],
-        title=title(text, *below),
-        description=said(text, *below, *(name for name, _ in parts)),
+        **heading(text, *below, details=[name for name, _ in parts]),
         width=WIDTH,
         height=_BAR * len(rows),
     )

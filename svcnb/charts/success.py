@@ -11,7 +11,7 @@ from svcnb.charts.bins import Array, cover, wall_clock
 from svcnb.charts.renderer import Layers
 from svcnb.charts.table import FAILED, OPEN, NothingToDraw, Table
 from svcnb.charts.theme import BLUE, HEIGHT, PALE_BLUE, WIDTH
-from svcnb.charts.words import count, said, short, span, time_axis, title
+from svcnb.charts.words import count, heading, short, span, time_axis
 from svcnb.checked import checked
 
 MAX_ACTIONS: Final = 20
@@ -71,8 +71,7 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
             base.mark_line(color=BLUE, strokeWidth=1.5).encode(y=y),
             base.mark_point(color=BLUE, filled=True, opacity=1, size=30).encode(y=y),
         ],
-        title=title(text, *below),
-        description=said(text, *below),
+        **heading(text, *below),
         width=WIDTH,
         height=HEIGHT,
     )
@@ -135,8 +134,7 @@ def _by_action(groups: Array, texts: list[str], failed: Array) -> Layers:
             ),
             base.mark_text(align="left", x=WIDTH + 8).encode(text=alt.Text("said", type="nominal")),
         ],
-        title=title(text, *below),
-        description=said(text, *below, f"lowest {rows[0]['action']} {rows[0]['said']}"),
+        **heading(text, *below, details=[f"lowest {rows[0]['action']} {rows[0]['said']}"]),
         width=WIDTH,
         height=_ROW * len(rows),
     )

@@ -66,10 +66,6 @@ class Table:
     def __len__(self) -> int:
         return len(self._frame)
 
-    def has(self, name: str) -> bool:
-        """Returns whether a column exists under any of its names."""
-        return any(each in self.columns for each in _NAMES[name])
-
     def times(self) -> Array:
         """Returns the start of each row, in microseconds since 1970, UTC.
 
@@ -136,7 +132,7 @@ class Table:
         codes, names = pd.factorize(_as_array(self._column(name)))
         texts = [_brief(str(each)) for each in names]
         # The CID, if available, replaces a missing name.
-        if name == "action" and ("" in texts or (codes < 0).any()) and self.has("cid"):
+        if name == "action" and ("" in texts or (codes < 0).any()) and "cid" in self.columns:
             return self._named_by_cid(codes, texts)
         if (codes < 0).any():
             codes, texts = np.where(codes < 0, len(texts), codes), [*texts, "(none)"]

@@ -11,7 +11,7 @@ from svcnb.charts.bins import cover, wall_clock
 from svcnb.charts.renderer import Layers
 from svcnb.charts.table import FAILED, OPEN, SUCCESS, Table
 from svcnb.charts.theme import BLUE, GREY, HEIGHT, PALE_BLUE, VERMILLION, WIDTH
-from svcnb.charts.words import TIMES, count, said, span, time_axis, title
+from svcnb.charts.words import TIMES, count, heading, span, time_axis
 from svcnb.checked import checked
 
 _KINDS: Final = {SUCCESS: "success", FAILED: "failed", OPEN: "not ended"}
@@ -75,8 +75,7 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
     )
     return Layers(
         layer=[bars, *_crosses(bins.count, rows)],
-        title=title(text, *below),
-        description=said(text, *below),
+        **heading(text, *below),
         width=WIDTH,
         height=HEIGHT,
     )

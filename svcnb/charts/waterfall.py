@@ -9,7 +9,7 @@ import altair as alt
 from svcnb.charts.renderer import Layers, Stack
 from svcnb.charts.table import NothingToDraw
 from svcnb.charts.theme import BLUE, GREEN, GREY, MUTED, VERMILLION, WIDTH
-from svcnb.charts.words import TIMES, count, said, short, title
+from svcnb.charts.words import TIMES, count, heading, short
 from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.runs import Run
@@ -68,7 +68,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
         f"{count(left_out, 'event')} omitted" * bool(left_out),
     )
     whole = max(found.elapsed_ms, 0.001)
-    described = said(text, *below)
+    about = heading(text, *below)
     x: dict[str, Any] = {
         "type": "quantitative",
         "scale": alt.Scale(domain=[0, whole]),
@@ -77,9 +77,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
     waterfall = _waterfall(rows, x)
     memory = [row for row in rows if row["memory"] is not None]
     if not memory:
-        return Layers(
-            layer=waterfall, title=title(text, *below), description=described, width=WIDTH, height=_ROW * len(rows)
-        )
+        return Layers(layer=waterfall, **about, width=WIDTH, height=_ROW * len(rows))
     blank: dict[str, Any] = x | {"axis": alt.Axis(labels=False, ticks=False, title=None)}
     line = (
         alt.Chart(alt.InlineData(values=memory))
@@ -90,12 +88,7 @@ def trace(run: Run | Trace) -> Layers | Stack:
         )
     )
     main = alt.LayerChart(layer=waterfall, width=WIDTH, height=_ROW * len(rows))
-    return Stack(
-        spacing=6,
-        vconcat=[main, line.properties(width=WIDTH, height=_MEMORY_HEIGHT)],
-        title=title(text, *below),
-        description=described,
-    )
+    return Stack(spacing=6, vconcat=[main, line.properties(width=WIDTH, height=_MEMORY_HEIGHT)], **about)
 
 
 def _row(number: int, event: TraceEvent) -> dict[str, Any]:

@@ -1,7 +1,9 @@
-"""Text in charts: titles with units, and descriptions of the covered period."""
+"""Text in charts: headings with units, and descriptions of the covered period."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -13,22 +15,29 @@ TIMES: Final = "\u00d7"
 """Multiplication sign, which marks failures."""
 
 _LONGEST: Final = 32
+_LINE: Final = 110
 _SECONDS_BELOW_MS: Final = 5 * 60 * 1000
 
 
-def title(text: str, *below: str) -> alt.TitleParams:
-    """Returns a title with muted subtitles."""
-    return alt.TitleParams(text, subtitle=[line for line in below if line])
+def heading(text: str, *below: str, details: Iterable[str] = ()) -> dict[str, Any]:
+    """Returns the title and the description of a chart, as arguments of the chart.
+
+    Args:
+        text: Title of the chart.
+        *below: Muted subtitles. Empty subtitles are omitted, and long subtitles have several lines.
+        details: Parts of the description that are not visible in the chart.
+    """
+    lines = [line for line in below if line]
+    said = "; ".join([*lines, *details])
+    return {
+        "title": alt.TitleParams(text, subtitle=[part for line in lines for part in textwrap.wrap(line, _LINE)]),
+        "description": f"{text}: {said}" if said else text,
+    }
 
 
-def said(text: str, *below: str) -> str:
-    """Returns the description of a chart: its title and subtitles in one line."""
-    return ": ".join(filter(None, [text, "; ".join(line for line in below if line)]))
-
-
-def count(number: int, one: str, many: str = "") -> str:
+def count(number: int, one: str) -> str:
     """Returns a number with its unit, for example ``1,204 runs``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {one}{'s' * (number != 1)}"
 
 
 def span(times: Array, zone: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._output import examples
-from svcnb.cli._service import environment, read_key
+from svcnb.cli._service import ask_secret, environment, read_key
 from svcnb.files import replace_file
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--check/--no-check",
     default=True,
-    help="Whether to check that the key belongs to an account in API mode. Pass --no-check for a key of a ChainSecured "
-    "account.",
+    help="Whether to check that the key belongs to an account of the service.",
 )
 def command(base_url: str | None, key_file: Path | None, profile: str | None, *, check: bool) -> None:
     """Store a service address and a key in the configuration file.
@@ -66,11 +65,10 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
     values = read_settings(path)
     address = base_url or click.prompt("Address of the service", err=True)
     url = clean_url(address, "base_url").removesuffix(API_PATH)
-    key = clean_key(read_key(key_file) if key_file else click.prompt("API key", hide_input=True, err=True))
-    if check and not _belongs_to_an_account(url, key):
+    key = clean_key(read_key(key_file) if key_file else ask_secret("API key"))
+    if check and not _is_valid(url, key):
         raise click.ClickException(
-            f"the key does not belong to an account in API mode at {url}. Check the key. For a key of a ChainSecured "
-            "account, skip this check with --no-check."
+            f"the key does not belong to any account at {url}. Check the key, or skip this check with --no-check."
         )
     chosen = values.setdefault("profiles", {}).setdefault(profile, {}) if profile else values
     chosen |= {"base_url": url, "api_key": key.reveal()}
@@ -78,12 +76,13 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
     click.echo(f"Stored in {path}" + (f" as profile {profile}." if profile else "."))
 
 
-def _belongs_to_an_account(url: str, key: Secret) -> bool:
+def _is_valid(url: str, key: Secret) -> bool:
     from svcnb.client import Client
+    from svcnb.client.key_check import is_key_valid
 
     # Ignore the stored settings, because this command replaces them.
     with environment(SVC_PROFILE=None, SVCNB_CONFIG=os.devnull), Client(url, api_key=key) as service:
-        return service.accounts.exists()
+        return is_key_valid(service)
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:

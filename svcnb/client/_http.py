@@ -30,15 +30,8 @@ class _Clock:
     skew: float | None = None
 
     def observe(self, answer: Answer) -> None:
-        from email.utils import parsedate_to_datetime
-
-        try:
-            told = parsedate_to_datetime(answer.headers["date"]).timestamp()
-        except (KeyError, ValueError, TypeError):
+        if (measured := answer.clock_skew) is None:
             return
-        # The header has a resolution of one second. The estimate assumes that the middle of that second was halfway
-        # between the request and the response.
-        measured = told + 0.5 - (answer.sent_at + answer.elapsed / 2)
         self.skew = measured if self.skew is None or abs(measured - self.skew) > 1.0 else (self.skew + measured) / 2
 
 
@@ -74,7 +67,7 @@ class SyncTransport:
         Raises:
             TransportError: No complete response arrived.
         """
-        sent_at, begun = time.time(), time.perf_counter()
+        sent_at, begun, closed = time.time(), time.perf_counter(), self._client.is_closed
         try:
             response = self._client.request(**_arguments(request))
         except httpx.HTTPError as error:
@@ -82,7 +75,7 @@ class SyncTransport:
         except RuntimeError as error:
             if not self._client.is_closed:
                 raise _without_frames(error)  # noqa: B904 - it is the same error
-            raise _closed(error) from _without_frames(error)
+            raise _closed(error, unsent=closed) from _without_frames(error)
         except BaseException as error:  # noqa: BLE001 - mainly KeyboardInterrupt, whose traceback notebooks show in full
             raise _without_frames(error)  # noqa: B904 - it is the same error
         answer = _answer(request, response, sent_at, begun)
@@ -108,12 +101,8 @@ class AsyncTransport:
         self.clock: _Clock = _Clock()
 
     async def send(self, request: Request) -> Answer:
-        """Sends one request, and returns the response.
-
-        Raises:
-            TransportError: No complete response arrived.
-        """
-        sent_at, begun = time.time(), time.perf_counter()
+        """Asynchronous version of `SyncTransport.send`."""
+        sent_at, begun, closed = time.time(), time.perf_counter(), self._client.is_closed
         try:
             response = await self._client.request(**_arguments(request))
         except httpx.HTTPError as error:
@@ -121,7 +110,7 @@ class AsyncTransport:
         except RuntimeError as error:
             if not self._client.is_closed:
                 raise _without_frames(error)  # noqa: B904 - it is the same error
-            raise _closed(error) from _without_frames(error)
+            raise _closed(error, unsent=closed) from _without_frames(error)
         except BaseException as error:  # noqa: BLE001 - mainly CancelledError
             raise _without_frames(error)  # noqa: B904 - it is the same error
         answer = _answer(request, response, sent_at, begun)
@@ -129,7 +118,7 @@ class AsyncTransport:
         return answer
 
     async def aclose(self) -> None:
-        """Closes the connections, except the connections of the user's own client."""
+        """Asynchronous version of `SyncTransport.close`."""
         if self._owner:
             await self._client.aclose()
 
@@ -290,8 +279,10 @@ def _late(error: httpx.TimeoutException, where: str, request: Request) -> TimedO
     return late
 
 
-def _closed(error: RuntimeError) -> TransportError:
-    return TransportError(
+def _closed(error: RuntimeError, *, unsent: bool) -> TransportError:
+    closed = TransportError(
         f"this client is closed ({error})",
-        hint=("Create a new client, or make the call inside the `with` block of the client."),
+        hint="Create a new client, or make the call inside the `with` block of the client.",
     )
+    closed.closed, closed.unsent = True, unsent
+    return closed

@@ -104,7 +104,7 @@ class _Results(Sequence[Outcome]):
 
     @property
     def stopped_by(self) -> Exception | None:
-        """The error that stopped the batch, for example an unknown key. None if no error affects every run."""
+        """Error that stopped the batch, for example an unknown key. None if no error stopped it."""
         return self._work.fatal
 
     @property

@@ -16,7 +16,7 @@ from svcnb.client.config import Config
 from svcnb.client.models.explanation import Explanation, Missing, Repair
 from svcnb.client.models.usage_keys import UsageKey, describe_groups
 from svcnb.client.permission_snapshot import MASTER_NAME, expired, named
-from svcnb.client.resources import account_flows, usage_key_flows
+from svcnb.client.resources import accounts, usage_keys
 from svcnb.protocol.hashes import api_key_hash
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS, MAX_KEY_GROUPS
 from svcnb.protocol.wire.values import looks_like_hash
@@ -107,8 +107,8 @@ def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> 
     """
     key_hash = api_key_hash(config.api_key.reveal()) if config.api_key else ""
     _, unix = yield from now()
-    known = yield from usage_key_flows.listing()
-    managed = yield from account_flows.exists()
+    known = yield from usage_keys.listing()
+    managed = yield from accounts.exists()
     key = next((each for each in known if each.api_key_hash == key_hash), None)
     missing, reason, repairs = _diagnose(call, key, unix + clock_skew, managed=managed)
     return Explanation(

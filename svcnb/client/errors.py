@@ -117,6 +117,9 @@ class TransportError(SvcnbError):
     refused: bool = False
     """True if no server listens at the address on this machine. An immediate retry then fails again."""
 
+    closed: bool = False
+    """True if the client was closed. A retry then fails again."""
+
 
 class TimedOut(TransportError):
     """Error raised when the service does not respond in time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -11,6 +12,7 @@ from svcnb.client.diagnosis import diagnose
 from svcnb.client.errors import InvalidArgument, SvcnbError, Unauthorized
 from svcnb.client.listing import Listing
 from svcnb.client.models.accounts import Account
+from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.usage_keys import UsageKey
@@ -25,7 +27,7 @@ from svcnb.client.references import (
     one_wallet_address,
     raw_cid,
 )
-from svcnb.client.resources import account_flows, actions, billing, group_flows, usage_key_flows, wallets
+from svcnb.client.resources import accounts, actions, billing, groups, usage_keys, wallets
 from svcnb.client.secret import Secret
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, usage_key_hash
@@ -58,16 +60,9 @@ class ExplanationSubject:
     def of(
         cls, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, own: Secret | None = None
     ) -> ExplanationSubject:
-        """Returns the subject of an explanation, from references to a key, an action and a wallet.
+        """Returns the subject of an explanation. `svcnb.Client.explain` describes the arguments and the errors.
 
-        Args:
-            key: A usage key, its text or its hash, or an account. None selects the client's own key.
-            action: An action, a source, a CID or a hashed CID.
-            wallet: The wallet that the action uses, or None for a run without a wallet.
-            own: The client's own key, or None if the client has no key.
-
-        Raises:
-            InvalidArgument: An argument does not identify exactly one object.
+        ``own`` is the client's own key, or None if the client has no key.
         """
         secret = _text_of(key, own)
         return cls(
@@ -79,7 +74,7 @@ class ExplanationSubject:
             wallet=None if wallet is None else one_wallet_address(wallet),
         )
 
-    def find(self, known: Listing[UsageKey]) -> UsageKey | None:
+    def find(self, known: Sequence[UsageKey]) -> UsageKey | None:
         """Returns the key's record from a list of an account's usage keys, or None if the list contains no such record.
 
         The list contains a ChainSecured key under the hash of its text, or of its 32 bytes
@@ -88,59 +83,65 @@ class ExplanationSubject:
         hashes = {self.key_hash, _hash_of_bytes(self.secret) if self.secret else None}
         return next((item for item in known if item.api_key_hash in hashes), None)
 
+    def snapshot(
+        self,
+        kind: Kind,
+        now: float,
+        *,
+        keys: Sequence[UsageKey] = (),
+        wallets: Sequence[Wallet] = (),
+        actions: Sequence[RegisteredAction] = (),
+        groups: Sequence[tuple[Group, GroupContents]] = (),
+        **more: Any,
+    ) -> PermissionSnapshot:
+        """Returns the snapshot of an account for this subject. `PermissionSnapshot` describes the other arguments."""
+        record = self.find(keys)
+        return PermissionSnapshot(
+            kind=kind,
+            key_hash=record.api_key_hash if record else self.key_hash,
+            key=record,
+            action_hash=self.action_hash,
+            cid=self.cid,
+            action_name=next((item.name for item in actions if item.hashed_cid == self.action_hash), self.name),
+            wallet=self.wallet,
+            wallets=[item.wallet_address for item in wallets],
+            master_wallet=master_wallet_of(wallets),
+            groups=groups,
+            other_keys=[item for item in keys if item is not record],
+            now=now,
+            **more,
+        )
+
 
 def explain(
     config: Config, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, clock_skew: float = 0.0
 ) -> Flow[Explanation]:
-    """Reads the account, and returns the explanation. All reads are free.
-
-    Args:
-        config: Settings with a key. Any key of the account can read the whole account.
-        key: A usage key, its text or its hash, or an account. None selects the configured key.
-        action: An action, a source, a CID or a hashed CID.
-        wallet: The wallet that the action uses, or None for a run without a wallet.
-        clock_skew: Number of seconds by which the service's clock is ahead of this machine's clock.
-    """
+    """Reads the account, and returns the explanation. `svcnb.Client.explain` describes the arguments."""
     asked = ExplanationSubject.of(key, action, wallet, config.api_key)
     _, unix = yield from now()
     try:
-        known = yield from usage_key_flows.listing()
+        known = yield from usage_keys.listing()
     except Unauthorized:
         if not _is_own(config, asked):
             raise
         # An unknown key cannot read anything. The explanation is therefore that the key is unknown.
-        return diagnose(_snapshot(asked, "unknown", unix))
+        return diagnose(asked.snapshot("unknown", unix))
     held = yield from wallets.listing(None)
-    record = asked.find(known)
-    kind = (yield from _kind(config, asked, held)) if record is None else "usage"
+    kind = "usage" if asked.find(known) else (yield from _kind(config, asked, held))
     registered = yield from actions.listing(None)
-    groups = yield from _groups()
-    credit = yield from _credit()
-    managed = yield from account_flows.exists()
-    found = _snapshot(
-        asked,
+    managed = yield from accounts.exists()
+    found = asked.snapshot(
         kind,
         unix + clock_skew,
-        key=record,
-        key_hash=record.api_key_hash if record else asked.key_hash,
-        action_name=next((item.name for item in registered if item.hashed_cid == asked.action_hash), asked.name),
-        wallets=[item.wallet_address for item in held],
-        master_wallet=master_wallet_of(held),
-        groups=groups,
-        other_keys=[item for item in known if item is not record],
-        available_cents=credit,
+        keys=known,
+        wallets=held,
+        actions=registered,
+        groups=(yield from _groups()),
+        available_cents=(yield from _credit()),
         # Only the owner can change a ChainSecured account, with the object that `svc.chain_secured.open` returns.
         subject="svc" if managed else "mine",
     )
     return diagnose(found)
-
-
-def _snapshot(asked: ExplanationSubject, kind: Kind, unix: float, **read: Any) -> PermissionSnapshot:
-    nothing: dict[str, Any] = {"key": None, "wallets": (), "master_wallet": None, "groups": ()}
-    known: dict[str, Any] = {"key_hash": asked.key_hash, "action_name": asked.name} | nothing | read
-    return PermissionSnapshot(
-        kind=kind, action_hash=asked.action_hash, cid=asked.cid, wallet=asked.wallet, now=unix, **known
-    )
 
 
 def _is_own(config: Config, asked: ExplanationSubject) -> bool:
@@ -149,8 +150,8 @@ def _is_own(config: Config, asked: ExplanationSubject) -> bool:
 
 def _groups() -> Flow[list[tuple[Group, GroupContents]]]:
     found = []
-    for group in (yield from group_flows.listing()):
-        contents = yield from group_flows.contents(group)
+    for group in (yield from groups.listing()):
+        contents = yield from groups.contents(group)
         found.append((group, contents))
     return found
 

@@ -8,7 +8,6 @@ listeners of ``on_run``, so that the local history contains these runs and their
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from svcnb.client import running
 from svcnb.client._http import SyncTransport
 from svcnb.client.calls import Flow, Notice
-from svcnb.client.config import Config, Retries, Timeouts
+from svcnb.client.config import Config
 from svcnb.client.errors import ExecutorLost, SvcnbError, WorkerLost
 from svcnb.client.secret import Secret
 from svcnb.client.session import AsyncSession, SyncSession
-from svcnb.protocol.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from svcnb.client.models.runs import Run
@@ -47,48 +45,32 @@ class Service:
     that the client sends the key to the workers of the executor.
 
     Attributes:
-        base_url: Address of the service, the part before ``/core/v1``.
         key: The key, or an empty string.
-        vocabulary: Names of the service and of the payment processor.
-        timeouts: Timeouts of each kind of call.
-        retries: Retry policy.
-        correlation_id: Id that the worker sends with every call, or None.
-        headers: Headers of every request to the service.
+        settings: The other settings that a run needs.
     """
 
-    base_url: str
     key: str = field(repr=False)
-    vocabulary: Vocabulary
-    timeouts: Timeouts
-    retries: Retries
-    correlation_id: str | None
-    headers: Mapping[str, str] = field(repr=False)
+    settings: Config
 
     @classmethod
     def of(cls, config: Config) -> Service:
         """Returns the settings of a client that a worker needs."""
         return cls(
-            base_url=config.base_url,
             key=config.api_key.reveal() if config.api_key else "",
-            vocabulary=config.vocabulary,
-            timeouts=config.timeouts,
-            retries=config.retries,
-            correlation_id=config.correlation_id,
-            headers=config.headers,
+            settings=Config(
+                base_url=config.base_url,
+                vocabulary=config.vocabulary,
+                timeouts=config.timeouts,
+                retries=config.retries,
+                correlation_id=config.correlation_id,
+                headers=config.headers,
+            ),
         )
 
     @property
     def config(self) -> Config:
         """Client settings with the values of this object. The environment of the worker does not affect them."""
-        return Config(
-            base_url=self.base_url,
-            api_key=Secret(self.key) if self.key else None,
-            vocabulary=self.vocabulary,
-            timeouts=self.timeouts,
-            retries=self.retries,
-            correlation_id=self.correlation_id,
-            headers=self.headers,
-        )
+        return self.settings.replace(api_key=Secret(self.key) if self.key else None)
 
 
 def perform(service: Service, action: ActionRef, params: object) -> RunRecord:
@@ -126,7 +108,12 @@ class RemoteRuns(Generic[AnySession]):
 
     def run(self: RemoteRuns[SyncSession], action: ActionRef, params: object) -> Run:
         """Executes one run, waits for its result, and returns the result."""
-        record: RunRecord = _result_of(self._submitted(action, params).result)
+        try:
+            record: RunRecord = self._submitted(action, params).result()
+        except SvcnbError:
+            raise
+        except (Exception, CancelledError) as error:
+            raise _lost(error) from error
         self._session.drive(_told(record))
         return _run_of(record)
 
@@ -154,15 +141,6 @@ class RemoteRuns(Generic[AnySession]):
                 f"the executor does not accept more runs: {type(error).__name__}: {error}",
                 hint="Create a new executor and call svc.map again with the same resume file.",
             ) from error
-
-
-def _result_of(result: Any) -> Any:
-    try:
-        return result()
-    except SvcnbError:
-        raise
-    except (Exception, CancelledError) as error:
-        raise _lost(error) from error
 
 
 def _lost(error: BaseException) -> WorkerLost:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar, cast
 
@@ -36,25 +37,53 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
     """Sends a call, with retries, and returns its result.
 
     The flow retries every call after 429 and 503, because the service then did not charge or change anything. After a
-    transport error, the flow retries only calls that `may_repeat` permits.
+    transport error, the flow retries only calls that are safe to repeat.
 
     Raises:
         TransportError: No response arrived, or the response is not from the API.
         ServiceError: The service rejected the request.
     """
+    with hints_for(call):
+        return (yield from _exchange(call, config))
+
+
+@contextmanager
+def hints_for(call: Call[Any]) -> Iterator[None]:
+    """Context manager that replaces names of settings and methods in hints, if a call uses the triggers service."""
+    try:
+        yield
+    except (errors.ServiceError, errors.TransportError) as error:
+        if call.base is not None:  # only calls to the triggers service and to chain nodes have their own address
+            for phrase, other in _OF_TRIGGERS.items():
+                error.hint = error.hint.replace(phrase, other)
+        raise
+
+
+_VERSION_HINT: Final = "Check the version of the service with svc.node.version() or `svcnb doctor`."
+_OF_TRIGGERS: Final = {
+    _VERSION_HINT: "Check that triggers_url is the address of a triggers service.",
+    "base_url": "triggers_url",
+    "/core/v1": "/api",
+    "svc.groups.list()": "triggers.list()",
+    "svc.with_options(timeout=seconds)": "svcnb.TriggersClient(config=svc.with_options(timeout=seconds).config)",
+}
+"""Phrases in hints for calls to the service, and the phrases for calls to the triggers service."""
+
+
+def _exchange(call: Call[T], config: Config) -> Flow[T]:
     request = build(call, config)
     for attempt in range(1, max(1, config.retries.attempts) + 1):
         last = attempt >= config.retries.attempts
         try:
             answer = cast("Answer", (yield request))
         except errors.TransportError as error:
-            if last or not may_repeat(call, error):
+            if last or not _may_repeat(call, error):
                 raise _with_doubt_hint(call, error) from error.__cause__
             wait = delay(attempt, None, config)
         else:
             if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - statuses 2xx are successes
-                result = _read(call, answer, request)
-                if (noted := money_of(call, answer, result)) is not None:
+                result = read(call, answer, request)
+                if (noted := _money_of(call, answer, result)) is not None:
                     yield noted
                 return result
             if last or answer.status not in (429, 503):
@@ -135,14 +164,14 @@ def _authorize_control(headers: dict[str, str], config: Config) -> None:
         headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
 
 
-def encode(body: object) -> bytes:
-    """Returns a value as compact JSON.
+def encode(body: object, *, ascii_only: bool = False) -> bytes:
+    """Returns a value as compact JSON, in UTF-8 or only in ASCII characters.
 
     Raises:
         InvalidArgument: A part of the value cannot be encoded as JSON. The message describes the part.
     """
     try:
-        return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        return json.dumps(body, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is also a ValueError
         raise errors.InvalidArgument(
             f"the arguments of this call cannot be encoded as JSON: {error}",
@@ -153,9 +182,8 @@ def encode(body: object) -> bytes:
         ) from error
 
 
-def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
-    """Returns whether the client can retry a call after a transport error."""
-    if isinstance(error, errors.NotTheApi) or error.refused:
+def _may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
+    if isinstance(error, errors.NotTheApi) or error.refused or error.closed:
         return False
     return error.unsent or call.method == "GET" or call.repeatable
 
@@ -191,7 +219,12 @@ def _with_doubt_hint(call: Call[Any], error: errors.TransportError) -> errors.Tr
     return error
 
 
-def _read(call: Call[T], answer: Answer, request: Request) -> T:
+def read(call: Call[T], answer: Answer, request: Request) -> T:
+    """Returns the result of a call from the response.
+
+    Raises:
+        NotTheApi: The response is not JSON, or has an unexpected structure.
+    """
     try:
         # Do not store the body in a variable, because it can contain a new key, and tracebacks can show variables.
         return call.parse(_body(answer, request), answer)
@@ -203,7 +236,7 @@ def _read(call: Call[T], answer: Answer, request: Request) -> T:
                 f"the response to {_endpoint(request)} (status {answer.status}) has an unexpected JSON structure: "
                 f"{_one_line(error)}"
             ),
-            hint="Check the version of the service with svc.node.version() or `svcnb doctor`.",
+            hint=_VERSION_HINT,
         ) from None
 
 
@@ -266,16 +299,8 @@ def failure(
         hint=hint,
     )
     if isinstance(error, errors.Explicable):
-        error.clock_skew = _skew(answer)
+        error.clock_skew = answer.clock_skew or 0.0
     return error
-
-
-def _skew(answer: Answer) -> float:
-    """Returns the seconds by which the service's clock is ahead of this machine's, or 0 without a ``Date`` header."""
-    try:
-        return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
-    except (ValueError, TypeError):
-        return 0.0
 
 
 def mask(text: str, config: Config) -> str:
@@ -314,14 +339,7 @@ METERED_PATHS: Final = frozenset(
 BALANCE_PATH: Final = "/billing/balance"
 
 
-def money_of(call: Call[Any], answer: Answer, result: object) -> Noted | None:
-    """Returns the fee, payment or balance of a successful call, or None if the call has none.
-
-    Args:
-        call: Call that the service accepted.
-        answer: Response of the service.
-        result: Parsed value of the response.
-    """
+def _money_of(call: Call[Any], answer: Answer, result: object) -> Noted | None:
     if not call.key or not isinstance(call.path, str):
         return None
     reference = answer.headers.get("x-request-id", "")

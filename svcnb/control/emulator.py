@@ -175,6 +175,7 @@ class EmulatorControl(Checked):
             Parsed JSON of the response.
 
         Raises:
+            InvalidArgument: The method is not allowed, or the body cannot be encoded as JSON.
             EmulatorUnreachable: The emulator does not respond.
             ControlRefused: The response is an error.
         """

@@ -110,12 +110,8 @@ def precompile(folder: Path) -> None:
 
 
 def _files(archive: Path) -> dict[str, bytes]:
-    return {file: content for file, content in _read(archive).items() if _is_needed(file)}
-
-
-def _read(archive: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(archive) as content:
-        return {file: content.read(file) for file in content.namelist()}
+        return {file: content.read(file) for file in content.namelist() if _is_needed(file)}
 
 
 def _is_needed(file: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from svcnb.client import Client
 from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.key_check import is_key_valid
 from svcnb.client.models.base import Model
 from svcnb.control import EmulatorControl
 from svcnb.magics.arguments import Options
@@ -33,14 +34,13 @@ class Status(Model):
     """Address of the service."""
 
     key: str
-    """``yes`` for a key of an account in API mode, and ``none`` without a key. For any other key, the value is
-    ``not of an account in API mode``."""
+    """``yes`` for a key of any account, ``none`` without a key, and ``unknown`` for any other key."""
 
     node: str = ""
     """Name, version and readiness of the service."""
 
     credit: str = ""
-    """Remaining credit of the account. Empty without a key of an account in API mode."""
+    """Remaining credit of the account. Empty without a key of an account."""
 
     from_: str = ""
     """Source of the selected client, for example a variable or the environment."""
@@ -149,12 +149,12 @@ class Connection:
         client = self.client()
         version, health = client.node.version(), client.node.health()
         has_key = client.config.api_key is not None
-        exists = has_key and client.accounts.exists()
+        valid = has_key and is_key_valid(client)
         return Status(
             service=client.base_url,
-            key="yes" if exists else "not of an account in API mode" if has_key else "none",
+            key="yes" if valid else "unknown" if has_key else "none",
             node=f"{version.name} {version.version}, {'ready' if health.healthy else 'not ready'}".strip(),
-            credit=client.billing.balance().balance_display if exists else "",
+            credit=client.billing.balance().balance_display if valid else "",
             from_=self._by,
         )
 

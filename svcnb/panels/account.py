@@ -79,11 +79,10 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     def _show(self) -> None:
         self.state = dict(self.session.state)
-        owner = self.session.owner
-        if owner is None:
-            self.owner_address = ""
-        else:
-            self.owner_address = owner.address if _has_address(owner) else "a browser wallet, not connected yet"
+        try:
+            self.owner_address = self.owner.address if self.owner is not None else ""
+        except SigningError:
+            self.owner_address = "a browser wallet, not connected yet"
 
     def close(self) -> None:
         """Closes the panel. The client, the open account and the owner's wallet stay available to the other panels.
@@ -92,13 +91,13 @@ class AccountPanel(WalletPanel, bundle="account"):
         without the panel. To close the account, or to remove any other wallet from the kernel's memory, first call
         `leave` or `forget_owner`.
         """
-        if self.session.host is self:
-            self.session.host = None
         super().close()
-        owner = _innermost(self.session.owner) if self.session.owner is not None else None
+        if self._session is None:  # the constructor failed
+            return
+        owner = _innermost(self._session.owner)
         if isinstance(owner, BrowserSigner) and owner.uses(self):
-            self.session.owner = None
-            self.session.changed("account")
+            self._session.owner = None
+            self._session.changed("account")
 
     @command
     def setting(self) -> dict[str, Any]:
@@ -220,9 +219,12 @@ class AccountPanel(WalletPanel, bundle="account"):
 
         Without ``confirm``, the method raises an error that describes the effect.
         """
-        account = self._on_chain()
+        if self.account is None:
+            raise InvalidArgument(
+                "no ChainSecured account is open", hint="First create or open a ChainSecured account."
+            )
         with field("to"):
-            await account.transfer_ownership(to, confirm=confirm)
+            await self.account.transfer_ownership(to, confirm=confirm)
         self.record(f"mine.transfer_ownership({to!r}, confirm=True)")
         self.session.owner = None
         self.session.closed()
@@ -261,13 +263,6 @@ class AccountPanel(WalletPanel, bundle="account"):
             f"    if mint.id == {mint!r}:\n        svc.chain_secured.delete_pending(mint, confirm=True)"
         )
 
-    def _on_chain(self) -> AsyncChainSecuredAccount:
-        if self.account is None:
-            raise InvalidArgument(
-                "no ChainSecured account is open", hint="First create or open a ChainSecured account."
-            )
-        return self.account
-
     async def _signer(self) -> Signer:
         if self.owner is None:
             raise SigningError(
@@ -283,19 +278,16 @@ class AccountPanel(WalletPanel, bundle="account"):
 
         A browser wallet shows the same preview in its own dialog.
         """
-        if self.owner is not None and _is_browser(self.owner):
+        if isinstance(_innermost(self.owner), BrowserSigner):
             return True
         self.channel.progress("Waiting for your confirmation")
         return bool(await (self.session.host or self).ask_confirmation(preview))
 
     def _record_owner(self, line: str) -> None:
-        recorded = "\n".join(self.lines)
-        if OWNER_LINE not in recorded:
-            contract = isinstance(self.owner, ContractWallet)
-            wrapped = (
-                f"\nowner = svcnb.ContractWallet({self.owner.address!r}, owner)" if contract and self.owner else ""
-            )
-            line = f"{OWNER_LINE}{wrapped}\n{line}"
+        if OWNER_LINE not in "\n".join(self.lines):
+            if isinstance(self.owner, ContractWallet):
+                line = f"owner = svcnb.ContractWallet({self.owner.address!r}, owner)\n{line}"
+            line = f"{OWNER_LINE}\n{line}"
         self.record(line)
 
     async def _opened_on_chain(self, account: AsyncChainSecuredAccount) -> None:
@@ -332,19 +324,8 @@ class AccountPanel(WalletPanel, bundle="account"):
             self.session.show_balance(paid.balance)
 
 
-def _innermost(owner: Signer) -> Signer:
+def _innermost(owner: Signer | None) -> Signer | None:
     """Returns the signer of a contract wallet. The function returns any other wallet unchanged."""
     while (inner := getattr(owner, "signer", None)) is not None:
         owner = inner
     return owner
-
-
-def _has_address(owner: Signer) -> bool:
-    try:
-        return bool(owner.address)
-    except SigningError:  # the browser wallet is not connected yet
-        return False
-
-
-def _is_browser(owner: Signer) -> bool:
-    return isinstance(_innermost(owner), BrowserSigner)

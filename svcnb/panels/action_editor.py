@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any
 
 import traitlets
 
 from svcnb.client import Client
 from svcnb.client.errors import ActionError, InvalidArgument, SigningError, SvcnbError
-from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.runs import Run
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.client.recorder import strip
@@ -21,14 +19,13 @@ from svcnb.panels.code_editor import CodePanel, names
 from svcnb.panels.examples import FIRST, FIRST_PARAMS, examples
 from svcnb.panels.resources import ResourcePanel, repairs, wallet_title
 from svcnb.panels.traces import trace_view
-from svcnb.panels.wire import field
+from svcnb.panels.wire import field, parsed, pretty
 from svcnb.protocol.action import Action
-from svcnb.protocol.nesting import parse
 from svcnb.toolkit.lint import lint
 
 
 class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
-    """Editor that writes and runs one action.
+    """Panel in which the user edits and runs one action.
 
     The source is part of the widget's state, so a saved notebook contains it. The notebook does not contain parameters,
     responses or logs.
@@ -61,7 +58,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         fresh = given is None and params is None
         self._name = given.name if given else ""
         self._base = given.source if given else FIRST
-        self._params = FIRST_PARAMS if fresh else "" if params is None else _pretty(params)
+        self._params = FIRST_PARAMS if fresh else "" if params is None else pretty(params)
         self._told = ""
         self.result: Run | None = None
         self.error: SvcnbError | None = None
@@ -79,7 +76,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         Raises:
             InvalidArgument: The text in the editor is not valid JSON.
         """
-        return _parsed(self._params)
+        return parsed(self._params)
 
     def about(self) -> dict[str, object]:
         """Returns the CID and the size in bytes of the action. The CID determines the action's other identifiers."""
@@ -145,7 +142,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         with field("source"):
             action = Action(source, name=self._name)
         with field("params"):
-            received = _parsed(params)
+            received = parsed(params)
         self._tell_action(action)
         session = self.session
         runner, key = session.runner(), session.run_key
@@ -166,7 +163,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return {
             "ok": True,
             "cid": run.cid,
-            "response": _pretty(run.response),
+            "response": pretty(run.response),
             "logs": run.logs,
             "elapsed": run.elapsed,
             "cost_cents": run.cost_cents,
@@ -200,11 +197,13 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         self._tell_action(Action(source))
         told = ", ".join([session.named("key", key) if key else "None", "action", *([repr(wallet)] if wallet else [])])
         self.record(f"print({session.subject}.explain({told}))")
+        # The group that lacks only a permission for the action or the wallet, or 0 if there is none.
+        lacking = next((link.id for link in found.groups if link.key and not link.connects), 0)
         return {
             "permitted": found.allowed,
             "reason": found.reason,
             "key": found.key,
-            "group": _group_to_permit_in(found),
+            "group": 0 if found.allowed else lacking,
             **repairs(found),
         }
 
@@ -212,7 +211,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     def derive(self, source: str, constant: str, name: str, version: int) -> dict[str, str]:
         """Appends a constant to a source and returns the derived action without running it."""
         with field("constant"):
-            value = _parsed(constant, "the constant")
+            value = parsed(constant, "the constant")
         with field("source"):
             template = Action(source, name=self._name)
         with field("constant_name"):
@@ -282,37 +281,8 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
             return ""
 
 
-def _group_to_permit_in(found: Explanation) -> int:
-    """Returns the group that lacks only a permission for the action or the wallet, or 0 if there is none."""
-    if found.allowed:
-        return 0
-    return next((link.id for link in found.groups if link.key and not link.connects), 0)
-
-
 def python_text(source: str) -> str:
     """Returns a source as a Python literal, with several lines if this form preserves every byte."""
     if "\\" in source or '"""' in source or "\r" in source or not source.endswith("\n"):
         return repr(source)
     return f'"""\\\n{source}"""'
-
-
-def _pretty(value: object) -> str:
-    try:
-        return json.dumps(value, indent=2, ensure_ascii=False)
-    except (TypeError, ValueError) as error:
-        raise InvalidArgument(
-            f"the parameters cannot be written as JSON: {error}",
-            hint="Use only strings, numbers, booleans, None, lists and dicts.",
-        ) from None
-
-
-def _parsed(text: str, what: str = "the parameters") -> Any:
-    if not text.strip():
-        return None
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise InvalidArgument(
-            f"invalid JSON in {what}: {error}",
-            hint=('Write JSON with double quotes and without a trailing comma, for example {"n": 41}.'),
-        ) from None

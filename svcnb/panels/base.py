@@ -178,6 +178,8 @@ class Panel(anywidget.AnyWidget):
     def close(self) -> None:
         """Closes the panel. The client stays open."""
         if self._session is not None:
+            if self._session.host is self:
+                self._session.host = None
             self._session.unwatch(self._changed)
         super().close()
 

@@ -14,9 +14,10 @@ import traitlets
 
 from svcnb.client import Client
 from svcnb.client.errors import InvalidArgument, SvcnbError
-from svcnb.panels import run_drawings
+from svcnb.client.frames import pandas
 from svcnb.panels.base import Panel, command
 from svcnb.panels.traces import trace_view
+from svcnb.panels.wire import pretty
 from svcnb.protocol.hashes import api_key_hash, hashed_cid
 from svcnb.toolkit.history import History, Triggered
 from svcnb.toolkit.run_feed import RunFeed, SeenRun
@@ -29,6 +30,8 @@ NAMES_KEPT_S: Final = 20.0
 """Lifetime of the cached names of actions and keys, in seconds."""
 
 FILTERS: Final = ("action", "key", "status", "origin")
+_DRAWN: Final = {"started_at", "status", "elapsed", "action", "cid", "cost_cents"}
+_CHARTS_CODE: Final = "charts.run_timeline(runs), charts.latency(runs), charts.success_rate(runs), charts.spend(runs)"
 
 
 class RunsPanel(Panel, bundle="runs"):
@@ -123,8 +126,8 @@ class RunsPanel(Panel, bundle="runs"):
             "cid": run.cid,
             "key_hash": run.key_hash,
             "error": run.error,
-            "params": "" if past is None else _pretty(past.params),
-            "response": "" if past is None or not past.ok else _pretty(past.response),
+            "params": "" if past is None else pretty(past.params),
+            "response": "" if past is None or not past.ok else pretty(past.response),
             "has_values": past is not None,
             "logs": await asyncio.to_thread(self._feed.logs_of, run),
             "trace": trace,
@@ -147,8 +150,8 @@ class RunsPanel(Panel, bundle="runs"):
         """Returns the charts of `svcnb.charts` for the displayed runs, as SVG."""
         self.channel.progress("Drawing the charts")
         await self._read_names()
-        drawn = await asyncio.to_thread(lambda: run_drawings.draw([self._named(run) for run in self.runs]))
-        self.record(f"from svcnb import charts\n{self._chosen()}\n{run_drawings.CODE}")
+        drawn = await asyncio.to_thread(lambda: _drawings([self._named(run) for run in self.runs]))
+        self.record(f"from svcnb import charts\n{self._chosen()}\n{_CHARTS_CODE}")
         return drawn
 
     def _chosen(self) -> str:
@@ -236,5 +239,21 @@ def _short(text: str) -> str:
     return f"{text[:8]}…{text[-4:]}" if len(text) > 16 else text  # noqa: PLR2004 - shorter texts stay complete
 
 
-def _pretty(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+def _drawings(runs: list[SeenRun]) -> list[str]:
+    """Returns the charts as SVG. The page then does not need a chart library. Charts without data are omitted."""
+    from svcnb import charts
+
+    pd = pandas()
+    if not runs:
+        raise charts.NothingToDraw("there are no runs to draw")
+    frame = pd.DataFrame([run.model_dump(include=_DRAWN) for run in runs])
+    frame["started_at"] = pd.to_datetime(frame["started_at"], unit="s", utc=True)
+    # Charts expect the format of a client's runs, in which a rejection is a failure.
+    frame["status"] = frame["status"].replace("refused", "failed")
+    found: list[str] = []
+    for chart in (charts.run_timeline, charts.latency, charts.success_rate, charts.spend):
+        try:
+            found.append(charts.svg(chart(frame), theme="auto"))
+        except InvalidArgument:  # for example, the latency chart if all runs failed
+            continue
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cached_property
 from typing import Any, Final, get_args
@@ -16,7 +15,7 @@ from svcnb.client.resources.trigger_options import TriggerKind
 from svcnb.client.triggers import TriggersClient
 from svcnb.panels.base import Panel, command
 from svcnb.panels.loop import BACKGROUND
-from svcnb.panels.wire import field
+from svcnb.panels.wire import field, parsed, pretty
 from svcnb.protocol.action import Action
 from svcnb.protocol.nesting import parse
 from svcnb.protocol.wire import rejections
@@ -195,7 +194,7 @@ class TriggersPanel(Panel, bundle="triggers"):
         found = next((each for each in await self.awaited.runs(trigger, limit=None) if each.id == run), None)
         if found is None:
             raise InvalidArgument("this run is no longer stored", hint="Refresh the list.")
-        shown = {"input": _json(found.input), "result": _json(found.result) if found.ok else "", "logs": found.logs}
+        shown = {"input": pretty(found.input), "result": pretty(found.result) if found.ok else "", "logs": found.logs}
         return _run(found) | shown | {"error": found.error or ""}
 
     @command
@@ -265,25 +264,13 @@ def _settings(kind: str, told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _object(text: str) -> dict[str, Any]:
-    if not text.strip():
-        return {}
-    try:
-        found = parse(text)
-    except ValueError as error:
-        raise InvalidArgument(
-            f"the default parameters are not valid JSON: {error}",
-            hint=('Enter a JSON object, for example {"limit": 5}.'),
-        ) from None
+    found = parsed(text, "the default parameters") if text.strip() else {}
     if not isinstance(found, dict):
         raise InvalidArgument(
             f"the default parameters are {rejections.shown(found)}: expected a JSON object",
             hint='Enter a JSON object, for example {"limit": 5}.',
         )
     return found
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def _cost_of_new() -> str:

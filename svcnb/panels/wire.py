@@ -29,9 +29,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -50,6 +51,7 @@ from svcnb.client.errors import (
 )
 from svcnb.logs import redact
 from svcnb.panels.loop import BACKGROUND
+from svcnb.protocol.nesting import parse
 
 Send = Callable[[dict[str, Any]], object]
 Command = Callable[..., object]
@@ -92,6 +94,40 @@ def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
     except kinds as error:
         vars(error).setdefault("panel_field", name)
         raise
+
+
+def parsed(text: str, what: str = "the parameters") -> Any:
+    """Returns the value of JSON text that the user entered, or None if the text is empty.
+
+    Args:
+        text: The entered text.
+        what: Description of the value in the error message.
+
+    Raises:
+        InvalidArgument: The text is not valid JSON.
+    """
+    try:
+        return parse(text) if text.strip() else None
+    except ValueError as error:
+        raise InvalidArgument(
+            f"invalid JSON in {what}: {error}",
+            hint='Write JSON with double quotes and without a trailing comma, for example {"n": 41}.',
+        ) from None
+
+
+def pretty(value: object) -> str:
+    """Returns a value as JSON text with several lines.
+
+    Raises:
+        InvalidArgument: JSON cannot represent the value.
+    """
+    try:
+        return json.dumps(value, indent=2, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(
+            f"the parameters cannot be written as JSON: {error}",
+            hint="Use only strings, numbers, booleans, None, lists and dicts.",
+        ) from None
 
 
 def failure(error: BaseException) -> dict[str, Any]:
@@ -197,18 +233,14 @@ class Channel:
 
     async def _perform(self, name: str, args: object) -> object:
         work = self._commands.get(name)
+        hint = "Restart the kernel and reload the page, because they use different versions of svcnb."
         if work is None or not isinstance(args, dict):
-            raise InvalidArgument(
-                f"this panel has no command {name!r}" if work is None else f"{name} requires its arguments by name",
-                hint="Restart the kernel and reload the page, because they use different versions of svcnb.",
-            )
+            absent = f"this panel has no command {name!r}"
+            raise InvalidArgument(absent if work is None else f"{name} requires its arguments by name", hint=hint)
         try:
             inspect.signature(work).bind(**args)
         except TypeError as error:
-            raise InvalidArgument(
-                f"invalid arguments of the panel's command {name}: {error}",
-                hint="Restart the kernel and reload the page, because they use different versions of svcnb.",
-            ) from None
+            raise InvalidArgument(f"invalid arguments of the panel's command {name}: {error}", hint=hint) from None
         if inspect.iscoroutinefunction(work):
             return await work(**args)
         # Run outside the loop, so that commands of other panels continue.
@@ -257,7 +289,12 @@ class Channel:
                         "version 7, start the call as a task: asyncio.create_task(...)."
                     ),
                 )
-            return await _within(answer, within)
+            return await asyncio.wait_for(answer, within)
+        except TimeoutError:
+            raise SigningError(
+                f"the user did not respond in the panel within {within:g} seconds, so the panel cancelled the request",
+                hint="Repeat the call, and respond in the panel in time.",
+            ) from None
         finally:
             with self._lock:
                 self._asked.pop(number, None)
@@ -278,13 +315,3 @@ class Channel:
             told = value if isinstance(value, dict) else {}
             message = str(told.get("message") or "the user declined the request in the panel")
             reply.set_exception(SigningError(redact(message), hint=redact(str(told.get("hint") or ""))))
-
-
-async def _within(answer: Awaitable[Any], seconds: float | None) -> Any:
-    try:
-        return await asyncio.wait_for(answer, seconds)
-    except TimeoutError:
-        raise SigningError(
-            f"the user did not respond in the panel within {seconds:g} seconds, so the panel cancelled the request",
-            hint="Repeat the call, and respond in the panel in time.",
-        ) from None

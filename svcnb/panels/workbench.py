@@ -66,6 +66,4 @@ class Workbench(WalletPanel, bundle="workbench"):
         """Closes the workbench and all of its panels. The client stays open."""
         for panel in self.panels.values():
             panel.close()
-        if self.session.host is self:
-            self.session.host = None
         super().close()

@@ -32,7 +32,7 @@ class Action:
     source are trustworthy. Values in ``js_params`` come from the caller, so the action must check these values.
 
     Args:
-        source: JavaScript that defines ``main``. Every character is part of the CID, including trailing whitespace.
+        source: JavaScript that defines ``main``. The CID depends on every character, including trailing whitespace.
         name: Name to show in lists.
         description: Description to show in lists.
 

@@ -1,6 +1,6 @@
 """Constants that `Action.derive` appends to an audited template to create a derived action.
 
-The bytes of the constant are part of the CID of every derived action, and the action's key depends on the CID.
+The CID of every derived action depends on the bytes of the constant, and the action's key depends on the CID.
 Therefore, this format must never change: one line, ``const NAME = <JSON>;``, with sorted members and all non-ASCII
 characters escaped.
 

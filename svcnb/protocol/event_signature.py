@@ -114,7 +114,8 @@ class Event:
         found = _NAME.match(trimmed)
         if len(text) > _MAX_LENGTH:
             raise InvalidSignature(
-                f"the event signature {shown(text)} has {len(text)} characters; at most {_MAX_LENGTH} are allowed"
+                f"the event signature {shown(text)} has {len(text)} characters; at most {_MAX_LENGTH} are allowed",
+                hint=f"Write only the name and the types of the arguments, {_EXAMPLE}.",
             )
         if not found or not trimmed.endswith(")"):
             raise InvalidSignature(f"invalid event signature {shown(text)}", hint=f"Write Name(type,type), {_EXAMPLE}.")
@@ -122,7 +123,8 @@ class Event:
         if len(arguments) > _MAX_ARGUMENTS:
             raise InvalidSignature(
                 f"the event signature {shown(text)} has {len(arguments)} arguments; "
-                f"at most {_MAX_ARGUMENTS} are allowed"
+                f"at most {_MAX_ARGUMENTS} are allowed",
+                hint="Copy the event's signature from the contract's source or ABI.",
             )
         if sum(argument.indexed for argument in arguments) > MAX_INDEXED:
             raise InvalidSignature(

@@ -203,7 +203,7 @@ def usage_key_hash(secret: bytes) -> int:
     if len(secret) != HASH_BYTES:
         raise MalformedValue(
             f"the secret of the ChainSecured usage key has {len(secret)} bytes: expected {HASH_BYTES}",
-            hint="Decode the base64 text of the key first.",
+            hint="Decode the text of the key first: usage_key_bytes(text).",
         )
     return int.from_bytes(keccak256(secret), "big")
 

@@ -24,11 +24,7 @@ TOKEN_FILE = "SVC_TRIGGERS_TOKEN_FILE"  # noqa: S105 - the name of a variable
 
 
 def check_settings(reads: str, environment: Mapping[str, str]) -> None:
-    """Checks that the settings of a report exist, before the report runs.
-
-    Args:
-        reads: Data source of the report: ``account`` or ``triggers``.
-        environment: Environment variables of the report.
+    """Checks that the settings for a data source (``account`` or ``triggers``) exist, before the report runs.
 
     Raises:
         ConfigError: A setting is missing. The hint contains its name.
@@ -90,9 +86,6 @@ def triggers_service() -> TriggersClient:
 def triggers_token(environment: Mapping[str, str]) -> str:
     """Returns the token of the triggers service from the file in ``SVC_TRIGGERS_TOKEN_FILE``.
 
-    Args:
-        environment: Environment variables of the report.
-
     Raises:
         ConfigError: The variable is not set, or the file cannot be read.
     """
@@ -108,9 +101,10 @@ def triggers_token(environment: Mapping[str, str]) -> str:
     try:
         return read_text(Path(named).expanduser(), MAX_TEXT_FILE_BYTES).strip()
     except OSError as error:
-        raise ConfigError(
-            f"the token file {named} (from {TOKEN_FILE}) cannot be read: {error.strerror}", hint=hint
-        ) from None
+        problem = f"cannot be read: {error.strerror}"
+    except ValueError:
+        problem = "is not UTF-8 text"
+    raise ConfigError(f"the token file {named} (from {TOKEN_FILE}) {problem}", hint=hint)
 
 
 @checked

@@ -45,10 +45,7 @@ class Parameter:
     description: str = ""
 
     def value(self, given: Any) -> Any:
-        """Returns a value, converted to the type of the parameter.
-
-        Args:
-            given: Value, or its text on a command line.
+        """Returns a value, or its text on a command line, converted to the type of the parameter.
 
         Raises:
             ValueError: The value has the wrong type.
@@ -118,7 +115,7 @@ class OwnNotebook:
                 raise ParameterRefused(f"{self.file.name} has no parameter {name!r}", hint=self._known())
             try:
                 values[name] = field.value(value)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, RecursionError) as error:
                 raise ParameterRefused(
                     f"invalid parameter {name} = {value!r} for {self.file.name}: {error}",
                     hint=f"Use, for example, -p {name}={field.default}",
@@ -141,9 +138,6 @@ def is_own(name: str) -> bool:
 
 def read_notebook(file: str | Path) -> OwnNotebook:
     """Returns a notebook's title and parameters.
-
-    Args:
-        file: Path of the notebook.
 
     Raises:
         NotebookUnusable: The file does not exist, is too large, is not a notebook, or is not written in Python.
@@ -189,8 +183,8 @@ def create_notebook(file: str | Path) -> Path:
         Path of the new notebook.
 
     Raises:
-        NotebookUnusable: The file exists, or has a different extension.
-        OSError: The folder does not exist, or is not writable.
+        NotebookUnusable: The file exists, has a different extension, or cannot be created, for example because its
+            folder does not exist.
     """
     path = Path(file).expanduser()
     if path.suffix != SUFFIX:
@@ -203,6 +197,15 @@ def create_notebook(file: str | Path) -> Path:
             shutil.copyfileobj(template, new)
     except FileExistsError:
         raise NotebookUnusable(f"{path} already exists", hint="Choose another name for the notebook.") from None
+    except FileNotFoundError:
+        raise NotebookUnusable(
+            f"cannot create {path}: the folder {path.parent} does not exist",
+            hint="Create the folder, or pass the path of a file in an existing folder.",
+        ) from None
+    except OSError as error:
+        raise NotebookUnusable(
+            f"cannot create {path}: {error.strerror}", hint="Pass the path of a file in a folder that you can write to."
+        ) from None
     return path
 
 
@@ -217,7 +220,7 @@ def _tags(cell: Mapping[str, Any]) -> list[str]:
 def _parameters(source: str, path: Path) -> dict[str, Parameter]:
     try:
         tree = ast.parse(source)
-    except (SyntaxError, RecursionError):
+    except (SyntaxError, RecursionError, MemoryError):  # CPython's parser raises MemoryError for deep nesting
         raise NotebookUnusable(
             f"the parameters of {path} are not valid Python",
             hint=f'Write only assignments such as day = "" in the cell with the tag {_TAG!r}.',
@@ -225,17 +228,13 @@ def _parameters(source: str, path: Path) -> dict[str, Parameter]:
     lines = source.splitlines()
     found = {}
     for line in tree.body:
-        targets = (
-            line.targets if isinstance(line, ast.Assign) else [line.target] if isinstance(line, ast.AnnAssign) else []
-        )
-        for target in targets:
-            if (
-                isinstance(target, ast.Name)
-                and isinstance(line, (ast.Assign, ast.AnnAssign))
-                and line.value is not None
-            ):
-                comment = lines[(line.end_lineno or 1) - 1].encode()[line.end_col_offset :].decode().partition("#")[2]
-                found[target.id] = _parameter(target.id, line.value, getattr(line, "annotation", None), comment.strip())
+        if not isinstance(line, (ast.Assign, ast.AnnAssign)) or line.value is None:
+            continue
+        comment = lines[(line.end_lineno or 1) - 1].encode()[line.end_col_offset :].decode().partition("#")[2].strip()
+        for target in line.targets if isinstance(line, ast.Assign) else [line.target]:
+            if isinstance(target, ast.Name):
+                annotation = getattr(line, "annotation", None)
+                found[target.id] = _parameter(target.id, line.value, annotation, comment)
     return found
 
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
+from string import punctuation
 from typing import IO, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from svcnb.client.errors import ConfigError, SvcnbError
 from svcnb.exit_codes import ExitCode
@@ -35,10 +36,6 @@ class NotificationFailed(SvcnbError):
 @contextmanager
 def locked(folder: Path, name: str) -> Iterator[None]:
     """Context manager that locks a report while it runs. If the process ends, the operating system releases the lock.
-
-    Args:
-        folder: Folder for the lock and the report's files.
-        name: Name of the report's files, without an extension.
 
     Raises:
         ReportRunning: Another process is running the report.
@@ -91,28 +88,22 @@ def ipython_folder() -> Iterator[None]:
 
 
 def webhook(url: str) -> str:
-    """Checks the URL of a webhook and returns it.
-
-    Args:
-        url: URL of the webhook. Error messages never contain the URL, because it often contains a secret.
+    """Checks the URL of a webhook and returns it. Errors never contain the URL, because it often contains a secret.
 
     Raises:
         ConfigError: The URL does not use http or https.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ConfigError(
-            "invalid address for --notify: expected an http or https address", hint="Pass --notify https://host/path."
-        )
-    return url
+    with suppress(ValueError):  # do not show the exception, because its message can contain a part of the URL
+        parts = urlsplit(url)
+        if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
+            return url
+    raise ConfigError(
+        "invalid address for --notify: expected an http or https address", hint="Pass --notify https://host/path."
+    )
 
 
 def notify(url: str, summary: Mapping[str, Any]) -> None:
     """Sends a summary as JSON to a webhook. The function does not follow redirects.
-
-    Args:
-        url: Address of the webhook.
-        summary: Content of the notification, from `Summary.json`.
 
     Raises:
         NotificationFailed: The webhook is not reachable, or did not respond with a 2xx status.
@@ -121,12 +112,12 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
     connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     connection = connect(parts.hostname or "", parts.port, timeout=_TIMEOUT_S)
     where = f"{parts.scheme}://{parts.hostname}"
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=punctuation)
     try:
-        body = json.dumps(summary, ensure_ascii=False).encode()
+        body = json.dumps(summary).encode()
         connection.request("POST", target, body, {"Content-Type": "application/json"})
         status = connection.getresponse().status
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, UnicodeError) as error:
         raise NotificationFailed(
             f"cannot send the notification to {where}: {type(error).__name__}", hint=_CHECK
         ) from None

@@ -48,29 +48,34 @@ def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | No
     space = words.namespace
     members = "\n".join(_function(each, most) for each in functions(words).values())
     absent = "\n".join(
-        f"/** @deprecated Not available: {hint}. */\ndeclare const {name}: never;" for name, hint in _missing_names()
+        f"/** @deprecated Not available. {hint[0].upper()}{hint[1:]}. */\ndeclare const {name}: never;"
+        for name, hint in _missing_names()
     )
     return (
         f"{_HEAD.format(space=space)}"
         f"interface {space}ActionFunctions {{\n{textwrap.indent(members, '  ')}}}\n\n"
         f"interface {space}RequestHeaders {{\n"
-        "  /** Value of x-request-id, or of x-correlation-id if the caller sent this header. Otherwise null. */\n"
+        "  /** Returns x-request-id, or x-correlation-id if the caller sent it. Returns null for other names. */\n"
         "  get(name: string): string | null;\n"
+        "  /** Returns whether `get` returns a value for a name. */\n"
         "  has(name: string): boolean;\n"
         "}\n\n"
-        f"/** Functions of the service that actions can call. Frozen. */\n"
+        "/** Functions of the service that actions can call. An action cannot replace these functions. */\n"
         f"declare const {words.actions_global}: Readonly<{space}ActionFunctions>;\n"
+        "/** Object without members. */\n"
         f"declare const {words.auth_global}: Readonly<Record<string, never>>;\n"
+        "/** Ids of the request that started the run. An action cannot change them. */\n"
         f"declare const {words.headers_global}: Readonly<{space}RequestHeaders>;\n"
+        f"/** The same objects as {words.actions_global}, {words.auth_global} and {words.headers_global}. */\n"
         f"declare const {space}: Readonly<{{\n"
         f"  Actions: typeof {words.actions_global};\n"
         f"  Auth: typeof {words.auth_global};\n"
         f"  Headers: typeof {words.headers_global};\n"
         "}>;\n\n"
-        "/** The library ethers, version 5: `new ethers.Wallet(key)`, `ethers.utils`, `ethers.BigNumber`. */\n"
+        "/** Version 5 of the library ethers, for example `ethers.Wallet`, `ethers.utils` and `ethers.BigNumber`. */\n"
         "// deno-lint-ignore no-explicit-any\n"
         "declare const ethers: any;\n\n"
-        "/** The same as globalThis. */\n"
+        "/** The global object, which is also available as globalThis. */\n"
         "declare const global: typeof globalThis;\n\n"
         f"{absent}\n"
     )

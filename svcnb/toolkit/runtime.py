@@ -45,10 +45,12 @@ _COMMON_FUNCTIONS: Final = (
     Function(
         "Encrypt",
         "string",
-        "Encrypts a text for a wallet (AES-256-GCM); returns hex.",
+        "Encrypts a text for a wallet with AES-256-GCM, and returns the result as hex.",
         _WALLET | {"message": "string"},
     ),
-    Function("Decrypt", "string", "Decrypts a result of Encrypt.", _WALLET | {"ciphertext": "string"}),
+    Function(
+        "Decrypt", "string", "Decrypts a result of Encrypt, and returns the text.", _WALLET | {"ciphertext": "string"}
+    ),
     Function(
         "setResponse",
         "void",
@@ -67,7 +69,7 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.private_key_function,
             "`0x${string}`",
-            "The private key of a wallet that the caller's key and this action can use: 0x and 64 hex digits.",
+            "Returns the private key of a wallet that the caller's key and this action can use: 0x and 64 hex digits.",
             _WALLET,
             reveals=True,
             is_key_operation=True,
@@ -75,21 +77,21 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
         Function(
             vocabulary.action_private_key_function,
             "`0x${string}`",
-            "This action's own private key, derived from its CID: 0x and 64 hex digits.",
+            "Returns this action's own private key, which is derived from its CID: 0x and 64 hex digits.",
             reveals=True,
             is_key_operation=True,
         ),
         Function(
             vocabulary.action_public_key_function,
             "`0x${string}`",
-            "The compressed public key of any action.",
+            "Returns the compressed public key of the action whose CID is ipfsId.",
             _ACTION,
             is_key_operation=True,
         ),
         Function(
             vocabulary.action_wallet_address_function,
             "`0x${string}`",
-            "The address of any action's own wallet, lower case.",
+            "Returns the address of the action whose CID is ipfsId, in lower case.",
             _ACTION,
             is_key_operation=True,
         ),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from svcnb.client.signing import LocalSigner
 from svcnb.exit_codes import ExitCode
 from svcnb.launch import Emulator
 
@@ -104,6 +105,18 @@ def test_login_stores_an_unknown_key_only_with_an_option(home, emulator: Emulato
         run("login", "--base-url", emulator.base_url, "--key-file", "-", "--no-check", stdin="c3RyYW5nZXI=").returncode
         == 0
     )
+
+
+def test_login_accepts_a_usage_key_of_a_chain_secured_account(home, emulator: Emulator, tmp_path: Path, monkeypatch):
+    run, config = home
+    monkeypatch.setenv("SVCNB_PENDING", str(tmp_path / "pending"))
+    owner = LocalSigner.random()
+    emulator.faucet(owner.address)
+    key = emulator.client().chain_secured.create(owner, "treasury").usage_keys.create("reader").usage_api_key
+    assert key is not None
+    done = run("login", "--base-url", emulator.base_url, "--key-file", "-", stdin=key.reveal())
+    assert done.returncode == ExitCode.OK, done.stderr
+    assert key.reveal() in config.read_text()
 
 
 def test_clients_send_a_stored_key_only_to_its_address(home, svcnb, emulator: Emulator) -> None:

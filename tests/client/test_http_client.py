@@ -11,6 +11,7 @@ import pytest
 from svcnb import AsyncClient, ChainError, Client, InvalidArgument, InvalidType, TransportError, TriggersClient
 from svcnb.client.calls import Flow
 from svcnb.client.chain.rpc import request as chain_request
+from svcnb.client.config import Retries
 from svcnb.client.remote import Service
 
 ADDRESS = "http://service.test"
@@ -161,5 +162,27 @@ def test_an_error_of_your_own_transport_is_not_reported_as_a_closed_client() -> 
         svc = Client(ADDRESS, api_key=KEY, http_client=mine)
         with pytest.raises(RuntimeError, match=r"^the cable is unplugged$"):
             svc.groups.list()
-    with pytest.raises(TransportError, match="this client is closed"):
+
+
+def test_a_closed_client_is_named_as_the_cause_without_retries() -> None:
+    svc = Client(ADDRESS, retries=Retries(first_delay=3600.0))
+    svc.close()
+    with pytest.raises(TransportError, match="this client is closed") as caught:
         svc.groups.list()
+    assert (caught.value.closed, caught.value.unsent) == (True, True)
+    with pytest.raises(TransportError, match="this client is closed") as caught:
+        svc.run("const main = () => 1")
+    assert "with` block" in caught.value.hint, "the action cannot have run"
+    with pytest.raises(ChainError, match="this client is closed") as refused:
+        svc._session.drive(_chain_call())
+    assert "with` block" in refused.value.hint
+
+
+async def test_a_closed_asynchronous_client_is_named_as_the_cause_without_retries() -> None:
+    svc = AsyncClient(ADDRESS, retries=Retries(first_delay=3600.0))
+    await svc.close()
+    with pytest.raises(TransportError, match="this client is closed") as caught:
+        await svc.groups.list()
+    assert (caught.value.closed, caught.value.unsent) == (True, True)
+    with pytest.raises(ChainError, match="this client is closed"):
+        await svc._session.drive(_chain_call())

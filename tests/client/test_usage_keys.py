@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from svcnb.client.calls import Call
-from svcnb.client.resources import usage_key_flows
+from svcnb.client.resources import usage_keys
 
 
 def test_a_request_for_a_key_contains_all_permissions_even_omitted_ones() -> None:
-    call = next(usage_key_flows.create("trigger", "", execute_in_groups=[7]))
+    call = next(usage_keys.create("trigger", "", execute_in_groups=[7]))
     assert isinstance(call, Call)
     assert call.body == {
         "name": "trigger",

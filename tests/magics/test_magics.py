@@ -191,6 +191,24 @@ def test_the_status_shows_service_key_and_credit_but_no_secret(connected):
     assert connected.run("%svc connect emu --key account").value.count("key='yes'") == 1
 
 
+@pytest.mark.chain
+def test_the_status_accepts_a_usage_key_of_a_chain_secured_account(connected, tmp_path):
+    made = connected.run(
+        "import os\n"
+        f"os.environ['SVCNB_PENDING'] = {str(tmp_path)!r}\n"
+        "owner = svcnb.LocalSigner.random()\n"
+        "emu.faucet(owner.address)\n"
+        "key = svc.chain_secured.create(owner, 'treasury').usage_keys.create('reader')\n"
+        "emu.credit(owner.address, 300)\n"
+        "other = 'c3RyYW5nZXI='"
+    )
+    assert not made.error, made.trace
+    answer = connected.run("%svc connect emu --key key").value
+    assert "key='yes'" in answer
+    assert "credit='$3.00 credit'" in answer
+    assert "key='unknown'" in connected.run("%svc connect emu --key other").value
+
+
 def test_an_unavailable_service_is_reported_in_one_line(notebook):
     answer = notebook.run("%svc connect http://127.0.0.1:9")
     assert answer.error == "TransportError"

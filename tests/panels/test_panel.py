@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import queue
+import sys
 import threading
 from typing import Any
 
@@ -12,7 +14,9 @@ import pytest
 
 import svcnb
 from svcnb.client.errors import ConfigError, InvalidArgument, NotConfirmed, SigningError
+from svcnb.panels.account import AccountPanel
 from svcnb.panels.base import Panel, command
+from svcnb.panels.workbench import Workbench
 
 SECRET = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0MTI="
 
@@ -219,6 +223,16 @@ def test_the_repr_is_the_same_at_every_run(panel):
 def test_a_value_that_is_not_a_client_is_rejected():
     with pytest.raises(InvalidArgument, match="first argument of a panel must be a client, not str"):
         Probe("http://127.0.0.1")  # type: ignore[arg-type] # on purpose
+
+
+@pytest.mark.parametrize("kind", [AccountPanel, Workbench])
+def test_a_panel_whose_constructor_failed_is_closed_without_an_error(kind, monkeypatch):
+    ignored: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    with pytest.raises(InvalidArgument):
+        kind("http://127.0.0.1")
+    gc.collect()
+    assert ignored == []
 
 
 def test_a_panel_without_a_client_raises_an_error_when_it_needs_one(panel):

@@ -72,7 +72,7 @@ CLIENT: list[set[str]] = [
     {"chain"},
     {"chain_secured"},
     {"batch", "batch_file", "batch_work", "recorder", "remote", "running"},
-    {"aio", "async_client", "client", "client_settings", "triggers"},
+    {"aio", "async_client", "client", "client_settings", "key_check", "triggers"},
 ]
 # Imports on first use: the explanation of a rejected call, and an account that becomes ChainSecured.
 UPWARDS = {("svcnb.client.request", "call_refusal"), ("svcnb.client.resources.accounts", "chain_secured")}

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from svcnb.client.calls import Answer, Call, ask
+from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.accounts import Account
-from svcnb.client.resources import account_flows
+from svcnb.client.references import is_name
+from svcnb.client.resources.accounts import exists
 from svcnb.client.resources.base import AsyncResource
 
 if TYPE_CHECKING:
@@ -33,7 +36,15 @@ class AsyncAccounts(AsyncResource):
             ServiceError: The service rejected the request (docs/service/endpoints.md#account-and-keys,
                 docs/service/http.md#errors).
         """
-        return await self._do(account_flows.create(name, description, email))
+        if not is_name(name):
+            raise InvalidArgument("the account name is empty", hint='Pass a name: svc.accounts.create("treasury").')
+        body = {"account_name": name, "account_description": description} | ({"email": email} if email else {})
+
+        def parse(answer: Any, _headers: Answer) -> Account:
+            return Account.model_validate({"account_name": name, **answer})
+
+        doubt = "Create another account. The service may have created an empty account, but its key did not arrive."
+        return await self._do(ask(Call("POST", "/new_account", parse, body, key=False, in_doubt=doubt)))
 
     async def exists(self) -> bool:
         """Returns whether the key belongs to an account in API mode. This call is free.
@@ -41,7 +52,7 @@ class AsyncAccounts(AsyncResource):
         Raises:
             Unauthorized: No key is configured.
         """
-        return await self._do(account_flows.exists())
+        return await self._do(exists())
 
     async def convert(self, owner: AnySigner, *, confirm: bool = False) -> AsyncChainSecuredAccount:
         """Converts the configured key's account from API mode to ChainSecured. This call is irreversible and free.

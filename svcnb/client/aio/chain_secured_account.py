@@ -14,9 +14,10 @@ from svcnb.client.aio.chain_secured_resources import (
     AsyncOnChainWallets,
 )
 from svcnb.client.calls import Flow
-from svcnb.client.chain.history import AuditEntry, Change, Permission
+from svcnb.client.chain import history
+from svcnb.client.chain.history import AuditEntry, Change, History, Permission
 from svcnb.client.chain_secured import account_flows, explain_flow
-from svcnb.client.chain_secured.account import KnownAccount, T, audit, diff, permissions
+from svcnb.client.chain_secured.account import KnownAccount, T
 from svcnb.client.chain_secured.models import OnChain, Transfer
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.listing import Listing
@@ -108,6 +109,9 @@ class AsyncChainSecuredAccount(KnownAccount):
         """
         return await self._do(account_flows.transfer(self._account, to, confirm=confirm))
 
+    async def _history(self, last: int | None) -> History:
+        return await self._do(history.read(self._account.chain, self._account.master_hash, last=last))
+
     async def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
         """Returns the history of the account, oldest first. ``.to_frame()`` converts the history to a pandas DataFrame.
 
@@ -117,7 +121,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         Args:
             until_block: Number of the last block to read, or None for all blocks.
         """
-        return await self._do(audit(self._account, until_block))
+        return (await self._history(until_block)).entries()
 
     async def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
         """Returns all permissions at the end of a block, computed from the events.
@@ -125,7 +129,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         Args:
             until_block: Block number. None means the latest block.
         """
-        return await self._do(permissions(self._account, until_block))
+        return (await self._history(until_block)).permissions()
 
     async def diff(self, first: int, last: int | None = None) -> Listing[Change]:
         """Returns the differences between the permissions after two blocks.
@@ -134,7 +138,7 @@ class AsyncChainSecuredAccount(KnownAccount):
             first: Number of the earlier block.
             last: Number of the later block. None means the latest block.
         """
-        return await self._do(diff(self._account, first, last))
+        return (await self._history(last)).diff(first, last)
 
 
 class AsyncWalletBilling(AsyncBilling):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from svcnb.checked import Checked
+from svcnb.client import references
 from svcnb.client.calls import Flow
 from svcnb.client.chain_secured import key_flows, resource_flows as flows
 from svcnb.client.chain_secured.key_flows import Groups, Span
@@ -36,6 +37,9 @@ class AsyncOnChainResource(Checked):
 
     async def _do(self, flow: Flow[T]) -> T:
         return await self._session.drive(flow)
+
+    async def _change(self, name: str, *arguments: object) -> Receipt:
+        return await self._do(self._account.change(name, *arguments))
 
 
 class AsyncOnChainWallets(AsyncOnChainResource):
@@ -67,7 +71,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
 
         The derivation path of the wallet still belongs to this account, so no other account can register the wallet.
         """
-        return await self._do(flows.remove_wallet(self._account, wallet))
+        return await self._change("removeWalletDerivation", references.one_wallet_address(wallet, "mine"))
 
     async def remove(self, wallet: WalletRef) -> Receipt:
         """Deprecated name of `delete`."""
@@ -103,10 +107,10 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
         form: HashForm = "bytes",
         verify: float | None = 30.0,
     ) -> UsageKey:
-        """Requests a new key from the service, then registers the key's wallet and the key on chain.
+        """Requests a new key from the service, registers its wallet and the key on chain, and returns the key.
 
-        The method sends two transactions. Until all steps are complete, the client keeps a local record with the
-        secret. `AsyncOnChainWallets.create` describes this record.
+        The method sends two transactions. The returned object contains the secret, which the service never shows again.
+        Until all steps are complete, a local record contains the secret. `AsyncOnChainWallets.create` describes it.
 
         Args:
             name: Name of the key.
@@ -123,9 +127,6 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
                 ``text`` means its base64 text, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
                 small action. The check is free, unless the key can execute in all groups (one cent).
-
-        Returns:
-            The key with its secret. The service never shows the secret again.
 
         Raises:
             InvalidArgument: The name is empty, a list has more than 50 groups, or another argument is invalid.
@@ -234,7 +235,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
         Raises:
             NotFound: The account does not contain the key.
         """
-        return await self._do(key_flows.delete(self._account, key))
+        return await self._change("removeUsageApiKey", int((await self.get(key)).api_key_hash, 16))
 
     async def remove(self, key: KeyRef) -> Receipt:
         """Deprecated name of `delete`."""
@@ -261,9 +262,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates a group, and returns it.
-
-        The creation needs one transaction, plus one transaction for each action and each wallet beyond the first ten.
+        """Creates and returns a group with one transaction, plus one for each action and wallet beyond the first ten.
 
         Args:
             name: Name of the group.
@@ -301,18 +300,14 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         Raises:
             ChainError: The group does not exist (``GroupDoesNotExist``).
         """
-        return await self._do(
-            flows.update_group(
-                self._account, group, name=name, description=description, actions=actions, permitted=wallets
-            )
-        )
+        return await self._do(flows.update_group(self._account, group, name, description, actions, permitted=wallets))
 
     async def delete(self, group: GroupRef) -> Receipt:
         """Deletes a group with a transaction, and returns the receipt.
 
         Usage keys keep the number of the deleted group in their lists. The contract never reuses the number.
         """
-        return await self._do(flows.remove_group(self._account, group))
+        return await self._change("removeGroup", references.group_id(group))
 
     async def remove(self, group: GroupRef) -> Receipt:
         """Deprecated name of `delete`."""
@@ -325,7 +320,9 @@ class AsyncOnChainGroups(AsyncOnChainResource):
 
     async def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
         """Permits an action in a group, and returns the receipt. The action can also be a hashed CID."""
-        return await self._do(flows.add_action(self._account, group, action))
+        return await self._change(
+            "addActionToGroup", references.group_id(group), int(references.action_hash(action), 16)
+        )
 
     async def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
         """Removes an action from a group with a transaction, and returns the receipt.
@@ -333,11 +330,13 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         Raises:
             ChainError: The group does not permit the action (``ActionDoesNotExist``).
         """
-        return await self._do(flows.remove_action(self._account, group, action))
+        return await self._change(
+            "removeActionFromGroup", references.group_id(group), int(references.action_hash(action), 16)
+        )
 
     async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
         """Permits a wallet in a group with a transaction, and returns the receipt."""
-        return await self._do(flows.add_wallet(self._account, group, wallet))
+        return await self._change("addPkpToGroup", references.group_id(group), references.wallet_address(wallet))
 
     async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
         """Removes a wallet from a group with a transaction, and returns the receipt.
@@ -345,7 +344,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         Raises:
             ChainError: The group does not permit the wallet (``PkpDoesNotExist``).
         """
-        return await self._do(flows.withdraw_wallet(self._account, group, wallet))
+        return await self._change("removePkpFromGroup", references.group_id(group), references.wallet_address(wallet))
 
     async def get(self, group: GroupRef) -> Group:
         """Returns one group with its current name and description.
@@ -384,7 +383,7 @@ class AsyncOnChainActions(AsyncOnChainResource):
 
     async def delete(self, action: ActionRef) -> Receipt:
         """Deletes an action's registration, removes the action from every group, and returns the receipt."""
-        return await self._do(flows.delete(self._account, action))
+        return await self._change("removeAction", int(references.one_action_hash(action, "mine"), 16))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
         """Returns all actions of the account, or of a group. In a group, the hash zero means every action."""

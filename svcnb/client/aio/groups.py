@@ -6,11 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from svcnb.client.calls import Call, ask
 from svcnb.client.listing import Listing
 from svcnb.client.models.groups import Group, GroupContents
-from svcnb.client.references import ActionRef, GroupRef, WalletRef
-from svcnb.client.resources import group_flows as flows
+from svcnb.client.references import ActionRef, GroupRef, WalletRef, action_hash, group_id, wallet_address
 from svcnb.client.resources.base import AsyncResource
+from svcnb.client.resources.groups import (
+    _membership,
+    add_action,
+    add_wallet,
+    contents,
+    create,
+    get,
+    listing,
+    page,
+    update,
+)
+from svcnb.client.resources.reading import nothing
 from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
@@ -49,11 +61,11 @@ class AsyncGroups(AsyncResource):
                 hashes.
             Forbidden: The key is a usage key without ``can_create_groups``.
         """
-        return await self._do(flows.create(name, description, actions, wallets))
+        return await self._do(create(name, description, actions, wallets))
 
     async def list(self) -> Listing[Group]:
         """Returns all groups of the account. This call is free."""
-        return await self._do(flows.listing())
+        return await self._do(listing())
 
     async def get(self, group: GroupRef) -> Group:
         """Returns one group with its current name and description. This call is free.
@@ -65,11 +77,11 @@ class AsyncGroups(AsyncResource):
             InvalidArgument: The value is not a group id, or is 0, the wildcard.
             NotFound: The account does not contain the group.
         """
-        return await self._do(flows.get(group))
+        return await self._do(get(group))
 
     def iter(self) -> AsyncIterator[Group]:
         """Iterates over the groups of the account. Each request reads one page. The requests are free."""
-        return self._iterate(flows.page)
+        return self._iterate(page)
 
     async def update(
         self,
@@ -99,7 +111,7 @@ class AsyncGroups(AsyncResource):
             NotFound: The group does not exist.
             Forbidden: The key is not the account key.
         """
-        return await self._do(flows.update(group, name, description, actions, wallets))
+        return await self._do(update(group, name, description, actions, wallets))
 
     async def delete(self, group: GroupRef) -> None:
         """Deletes a group. Keys can then no longer execute in the group. This call costs one cent.
@@ -110,7 +122,10 @@ class AsyncGroups(AsyncResource):
             Forbidden: The key is a usage key without ``can_delete_groups``.
             NotFound: The group does not exist.
         """
-        await self._do(flows.delete(group))
+        number = group_id(group)
+        body = {"group_id": str(number)}
+        doubt = f"Check whether svc.groups.list() contains {number}, because the service may have deleted the group."
+        await self._do(ask(Call("POST", "/remove_group", nothing, body, in_doubt=doubt)))
 
     async def remove(self, group: GroupRef) -> None:
         """Deprecated name of `delete`."""
@@ -119,7 +134,7 @@ class AsyncGroups(AsyncResource):
 
     async def contents(self, group: GroupRef) -> GroupContents:
         """Returns the actions and the wallets that a group permits. This call is free."""
-        return await self._do(flows.contents(group))
+        return await self._do(contents(group))
 
     async def add_action(self, group: GroupRef, action: ActionRef) -> None:
         """Permits an action in a group. This call costs one cent. Permitting the action again has no effect.
@@ -132,7 +147,7 @@ class AsyncGroups(AsyncResource):
             InvalidArgument: The action is a hashed CID, but the service needs a raw CID.
             Forbidden: The key is a usage key whose ``manage_ipfs_ids_in_groups`` does not contain the group.
         """
-        await self._do(flows.add_action(group, action))
+        await self._do(add_action(group, action))
 
     async def remove_action(self, group: GroupRef, action: ActionRef) -> None:
         """Removes an action from a group. This call costs one cent.
@@ -144,7 +159,7 @@ class AsyncGroups(AsyncResource):
         Raises:
             NotFound: The group does not permit the action.
         """
-        await self._do(flows.remove_action(group, action))
+        await self._do(_membership("/remove_action_from_group", group, {"hashed_cid": action_hash(action)}))
 
     async def add_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
         """Permits a wallet in a group. This call costs one cent. Permitting the wallet again has no effect.
@@ -156,7 +171,7 @@ class AsyncGroups(AsyncResource):
         Raises:
             Forbidden: The key is a usage key whose ``add_pkp_to_groups`` does not contain the group.
         """
-        await self._do(flows.add_wallet(group, wallet))
+        await self._do(add_wallet(group, wallet))
 
     async def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> None:
         """Removes a wallet from a group. This call costs one cent.
@@ -168,4 +183,4 @@ class AsyncGroups(AsyncResource):
         Raises:
             NotFound: The group does not permit the wallet.
         """
-        await self._do(flows.remove_wallet(group, wallet))
+        await self._do(_membership("/remove_pkp_from_group", group, {"pkp_id": wallet_address(wallet)}))

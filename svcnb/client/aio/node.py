@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from svcnb.client.models.node import ChainConfig, Health, Limits, Version
 from svcnb.client.resources.base import AsyncResource
-from svcnb.client.resources.node import admin_payer, chain_config, health, limits, openapi, payers, version
+from svcnb.client.resources.node import _get, _health, admin_payer, chain_config, payers
+from svcnb.client.resources.reading import model
 
 
 class AsyncNode(AsyncResource):
@@ -22,15 +24,15 @@ class AsyncNode(AsyncResource):
 
     async def version(self) -> Version:
         """Returns the version of the service's software."""
-        return await self._do(version())
+        return await self._do(_get("/version", model(Version)))
 
     async def health(self) -> Health:
         """Returns the health of the node. An unhealthy node does not cause an error."""
-        return await self._do(health())
+        return await self._do(_get("//health", _health, statuses=(503,)))
 
     async def limits(self) -> Limits:
         """Returns the limits of one execution."""
-        return await self._do(limits())
+        return await self._do(_get(attrgetter("action_limits_path"), model(Limits)))
 
     async def payers(self) -> list[str]:
         """Returns the addresses that send the contract writes for accounts in API mode."""
@@ -42,4 +44,4 @@ class AsyncNode(AsyncResource):
 
     async def openapi(self) -> dict[str, Any]:
         """Returns the OpenAPI description of the running server."""
-        return await self._do(openapi())
+        return await self._do(_get("/openapi.json", lambda body, _: dict(body)))

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from svcnb.client.calls import Call, ask
 from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.references import KeyRef
-from svcnb.client.resources import usage_key_flows
+from svcnb.client.references import KeyRef, key_reference
 from svcnb.client.resources.base import AsyncResource
-from svcnb.client.resources.usage_keys import Groups
+from svcnb.client.resources.reading import nothing
+from svcnb.client.resources.usage_keys import Groups, create, get, listing, page, update, update_metadata
 from svcnb.renamed import renamed
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class AsyncUsageKeys(AsyncResource):
             Forbidden: The key in use is not the account key.
         """
         return await self._do(
-            usage_key_flows.create(
+            create(
                 name,
                 description,
                 execute_in_groups=execute_in_groups,
@@ -74,7 +75,7 @@ class AsyncUsageKeys(AsyncResource):
 
     async def list(self) -> Listing[UsageKey]:
         """Returns all usage keys of the account, without their secrets. This call is free."""
-        return await self._do(usage_key_flows.listing())
+        return await self._do(listing())
 
     async def get(self, key: KeyRef) -> UsageKey:
         """Returns the current record of one usage key, without its secret. This call is free.
@@ -85,11 +86,11 @@ class AsyncUsageKeys(AsyncResource):
         Raises:
             NotFound: The account does not contain the key.
         """
-        return await self._do(usage_key_flows.get(key))
+        return await self._do(get(key))
 
     def iter(self) -> AsyncIterator[UsageKey]:
         """Iterates over the usage keys of the account. Each request reads one page. The requests are free."""
-        return self._iterate(usage_key_flows.page)
+        return self._iterate(page)
 
     async def update(
         self,
@@ -128,7 +129,7 @@ class AsyncUsageKeys(AsyncResource):
             Forbidden: The key in use is not the account key.
         """
         return await self._do(
-            usage_key_flows.update(
+            update(
                 key,
                 name=name,
                 description=description,
@@ -157,7 +158,7 @@ class AsyncUsageKeys(AsyncResource):
         Raises:
             NotFound: The account does not contain the key.
         """
-        return await self._do(usage_key_flows.update_metadata(key, name, description))
+        return await self._do(update_metadata(key, name, description))
 
     async def delete(self, key: KeyRef) -> None:
         """Deletes a usage key permanently. Calls with the key then fail with 401. This call costs one cent.
@@ -165,7 +166,9 @@ class AsyncUsageKeys(AsyncResource):
         Args:
             key: The key, its text, or its hash from a listing.
         """
-        await self._do(usage_key_flows.delete(key))
+        body = {"usage_api_key": key_reference(key)}
+        doubt = "Check svc.usage_keys.list(), because the service may have deleted the key."
+        await self._do(ask(Call("POST", "/remove_usage_api_key", nothing, body, in_doubt=doubt)))
 
     async def remove(self, key: KeyRef) -> None:
         """Deprecated name of `delete`."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from svcnb.client.calls import Call, ask
 from svcnb.client.listing import Listing
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import GroupRef, WalletRef
 from svcnb.client.resources.base import AsyncResource
-from svcnb.client.resources.wallets import create, get, listing, page
+from svcnb.client.resources.reading import model
+from svcnb.client.resources.wallets import _IN_DOUBT, get, listing, page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -27,7 +29,7 @@ class AsyncWallets(AsyncResource):
             OutOfCredit: The account does not have enough credit.
             Forbidden: The key is a usage key without ``can_create_pkps``.
         """
-        return await self._do(create())
+        return await self._do(ask(Call("POST", "/create_wallet", model(Wallet), in_doubt=_IN_DOUBT)))
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
         """Returns all wallets of the account, or the wallets that a group permits. This call is free.

@@ -93,7 +93,9 @@ def _post(url: str, body: object) -> Flow[Any]:
         raise ChainError(
             f"the chain node at {urlsplit(url).hostname} returned the status {error.status}", hint=_FAILED
         ) from None
-    except TransportError:
+    except TransportError as error:
+        if error.closed:
+            raise ChainError(error.message, hint=error.hint) from None
         raise ChainError(f"the chain node at {urlsplit(url).hostname} did not respond", hint=_FAILED) from None
 
 

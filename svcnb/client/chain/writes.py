@@ -105,7 +105,8 @@ class Writer:
             SigningError: The wallet did not sign, or ``on_preview`` returned False.
         """
         what = function(name)
-        sender, signer = self._wallets()
+        sender = self.require_owner()
+        signer = gas_payer(sender)
         yield from self.chain.require_same_chain()
         yield from self._require_function(name)
         data = what.encode_call(abi, arguments)
@@ -115,13 +116,14 @@ class Writer:
         to, payload = contract, data
         if signer is not sender:
             to, payload = sender.address, (yield from self._wrapped(sender, contract, data))
-        transaction, preview = yield from self._prepared(what, arguments, to, payload)
+        transaction, preview = yield from self._prepared(what, arguments, sender, to, payload)
         if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc] # checked on the same line
             raise SigningError(
                 f"the call was stopped before signing, because on_preview returned False: {preview.what}",
                 hint="Repeat the call to make the change. No transaction was sent.",
             )
-        mined = yield from self._send_and_wait(signer, transaction, preview, on_sent)
+        sent = yield from self._send(signer, transaction, preview, on_sent)
+        mined = yield from self._wait(sent, preview)
         receipt = Receipt(
             what=preview.what,
             function=name,
@@ -135,20 +137,18 @@ class Writer:
 
     # --- before sending -----------------------------------------------------------------------------------------
 
-    def _wallets(self) -> tuple[Signer, Signer]:
-        """Returns the wallet that sends the write, and the wallet that signs the transaction.
+    def require_owner(self) -> Signer:
+        """Returns the wallet that sends the writes.
 
-        The two wallets differ only if the owner is a contract wallet.
+        Raises:
+            SigningError: The account is read-only.
         """
         if self.owner is None:
             raise SigningError(
                 "this account is open for reading only, because it was opened without a signer",
                 hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
             )
-        signer = self.owner
-        while (inner := getattr(signer, "signer", None)) is not None:
-            signer = inner
-        return self.owner, signer
+        return self.owner
 
     def _require_function(self, name: str) -> Flow[None]:
         try:
@@ -179,9 +179,9 @@ class Writer:
         return function_selector(_EXECUTE) + abi.encode(("address", "uint256", "bytes"), (target, 0, data))
 
     def _prepared(
-        self, what: Function, arguments: Sequence[Any], to: str, data: bytes
+        self, what: Function, arguments: Sequence[Any], sender: Signer, to: str, data: bytes
     ) -> Flow[tuple[dict[str, Any], Preview]]:
-        sender, signer = self._wallets()
+        signer = gas_payer(sender)
         asked = {"from": signer.address, "to": to, "data": "0x" + data.hex()}
         answers = yield from self.chain.batch(
             [
@@ -199,7 +199,7 @@ class Writer:
                 raise answer
         funds = int(balance, 16)
         if isinstance(estimate, RpcError):
-            raise self._no_estimate(what.name, estimate, funds)
+            raise _no_estimate(sender, what.name, estimate, funds)
         gas = int(estimate, 16)
         limit = gas * SPARE_GAS[0] // SPARE_GAS[1]
         fees, price, most = _fees(block, tip, legacy_price)
@@ -227,29 +227,9 @@ class Writer:
             raise _no_gas(signer.address, funds, preview.max_cost_wei)
         return transaction, preview
 
-    def _no_estimate(self, name: str, error: RpcError, funds: int) -> ChainError:
-        sender, signer = self._wallets()
-        if funds == 0:
-            return _no_gas(signer.address, 0, None)
-        if signer is not sender:
-            needed = "" if isinstance(sender, Executes) else f" The contract must have the function {_EXECUTE}."
-            return ChainError(
-                f"the contract wallet {sender.address} does not execute calls for {signer.address}",
-                hint=f"Check that the signer is the owner of the wallet.{needed}",
-            )
-        reason = error.revert_data
-        return error if reason is None else refused(name, reason)
-
     # --- sending ------------------------------------------------------------------------------------------------
 
-    def _send_and_wait(
-        self,
-        signer: Signer,
-        transaction: dict[str, Any],
-        preview: Preview,
-        on_sent: Callable[[str], object] | None,
-    ) -> Flow[dict[str, Any]]:
-        sent = yield from self._sent(signer, transaction, preview, on_sent)
+    def _wait(self, sent: str, preview: Preview) -> Flow[dict[str, Any]]:
         begun, _ = yield from now()
         delay = _FIRST_POLL_S
         while True:
@@ -274,7 +254,7 @@ class Writer:
             )
         return dict(mined)
 
-    def _sent(
+    def _send(
         self,
         signer: Signer,
         transaction: dict[str, Any],
@@ -371,6 +351,27 @@ def _fees(block: Mapping[str, Any], tip: Any, legacy_price: Any) -> tuple[dict[s
         raise legacy_price
     price = int(legacy_price, 16)
     return {"gasPrice": price}, price, price
+
+
+def gas_payer(wallet: Signer) -> Signer:
+    """Returns the wallet that signs and pays the gas: the owner of a contract wallet, or the wallet itself."""
+    while (inner := getattr(wallet, "signer", None)) is not None:
+        wallet = inner
+    return wallet
+
+
+def _no_estimate(sender: Signer, name: str, error: RpcError, funds: int) -> ChainError:
+    signer = gas_payer(sender)
+    if funds == 0:
+        return _no_gas(signer.address, 0, None)
+    if signer is not sender:
+        needed = "" if isinstance(sender, Executes) else f" The contract must have the function {_EXECUTE}."
+        return ChainError(
+            f"the contract wallet {sender.address} does not execute calls for {signer.address}",
+            hint=f"Check that the signer is the owner of the wallet.{needed}",
+        )
+    reason = error.revert_data
+    return error if reason is None else refused(name, reason)
 
 
 def _no_gas(address: str, funds: int, wanted: int | None) -> ChainError:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from svcnb.checked import Checked
 from svcnb.client.calls import Flow
 from svcnb.client.chain import history
-from svcnb.client.chain.history import AuditEntry, Change, Permission
+from svcnb.client.chain.history import AuditEntry, Change, History, Permission
 from svcnb.client.chain_secured import account_flows, explain_flow
 from svcnb.client.chain_secured.models import OnChain, Transfer
 from svcnb.client.chain_secured.ownership import Ownership
@@ -149,6 +149,9 @@ class ChainSecuredAccount(KnownAccount):
         """
         return self._do(account_flows.transfer(self._account, to, confirm=confirm))
 
+    def _history(self, last: int | None) -> History:
+        return self._do(history.read(self._account.chain, self._account.master_hash, last=last))
+
     def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
         """Returns the history of the account, oldest first. ``.to_frame()`` converts the history to a pandas DataFrame.
 
@@ -158,7 +161,7 @@ class ChainSecuredAccount(KnownAccount):
         Args:
             until_block: Number of the last block to read, or None for all blocks.
         """
-        return self._do(audit(self._account, until_block))
+        return self._history(until_block).entries()
 
     def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
         """Returns all permissions at the end of a block, computed from the events.
@@ -166,7 +169,7 @@ class ChainSecuredAccount(KnownAccount):
         Args:
             until_block: Block number. None means the latest block.
         """
-        return self._do(permissions(self._account, until_block))
+        return self._history(until_block).permissions()
 
     def diff(self, first: int, last: int | None = None) -> Listing[Change]:
         """Returns the differences between the permissions after two blocks.
@@ -175,7 +178,7 @@ class ChainSecuredAccount(KnownAccount):
             first: Number of the earlier block.
             last: Number of the later block. None means the latest block.
         """
-        return self._do(diff(self._account, first, last))
+        return self._history(last).diff(first, last)
 
 
 class WalletBilling(Billing):
@@ -191,18 +194,3 @@ class WalletBilling(Billing):
     def _do(self, flow: Flow[T]) -> T:
         self._session.drive(self._auth.refresh())
         return super()._do(flow)
-
-
-def audit(account: Ownership, until_block: int | None) -> Flow[Listing[AuditEntry]]:
-    """Reads and returns the history of an account."""
-    return (yield from history.read(account.chain, account.master_hash, last=until_block)).entries()
-
-
-def permissions(account: Ownership, until_block: int | None) -> Flow[Listing[Permission]]:
-    """Returns the permissions, computed from the history of an account."""
-    return (yield from history.read(account.chain, account.master_hash, last=until_block)).permissions()
-
-
-def diff(account: Ownership, first: int, last: int | None) -> Flow[Listing[Change]]:
-    """Returns the differences between an account's permissions at two blocks."""
-    return (yield from history.read(account.chain, account.master_hash, last=last)).diff(first, last)

@@ -10,7 +10,7 @@ from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.identity import Identity
 from svcnb.client.chain.names import Names
 from svcnb.client.chain.rpc import RpcError
-from svcnb.client.chain.writes import Writer
+from svcnb.client.chain.writes import Writer, gas_payer
 from svcnb.client.chain_secured import mint
 from svcnb.client.chain_secured.models import OnChain, Transfer
 from svcnb.client.chain_secured.ownership import Ownership, signed
@@ -20,7 +20,6 @@ from svcnb.client.models.chain import ether
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.resources.reading import nothing
-from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import (
     api_key_hash,
     checksum_address,
@@ -56,7 +55,7 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
     chain, owner = writer.chain, _owner(writer)
     if known_hash is None:
         return (yield from identity.find(chain, owner.address))
-    master = hash_number(known_hash)
+    master = _hash_number(known_hash)
     admin = yield from identity.admin_of(chain, master)
     if admin != owner.address:
         raise ChainError(
@@ -72,7 +71,7 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
 def look(chain: ChainAccess, known_hash: str) -> Flow[Identity]:
     """Finds an account by any of its hashes, without a signer, and returns its identity."""
     yield from chain.require_same_chain()
-    number = hash_number(known_hash)
+    number = _hash_number(known_hash)
     return Identity(number, (yield from identity.admin_of(chain, number)))
 
 
@@ -123,17 +122,15 @@ def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
             hint="To confirm, call svc.accounts.convert(owner, confirm=True).",
         )
     envelope = yield from signed(writer, Purpose.CONVERT_ACCOUNT)
-    body = {"new_admin_wallet_address": owner.address, **envelope.as_request()}
-    yield from ask(
-        Call(
-            "POST",
-            "/convert_to_chain_secured_account",
-            nothing,
-            body,
-            in_doubt="Call svc.chain_secured.open(owner) to check whether the service converted the account.",
-        )
-    )
+    yield from send_conversion(envelope)
     return Identity(master, owner.address)
+
+
+def send_conversion(envelope: SignedEnvelope) -> Flow[None]:
+    """Sends the signed envelope of a conversion to the service."""
+    body = {"new_admin_wallet_address": envelope.address, **envelope.as_request()}
+    doubt = "Call svc.chain_secured.open(owner) to check whether the service converted the account."
+    return ask(Call("POST", "/convert_to_chain_secured_account", nothing, body, in_doubt=doubt))
 
 
 def _conversion(account: Ownership, admin: str, owner: Signer) -> Flow[tuple[str, ...]]:
@@ -243,11 +240,7 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
 
 def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
     """Returns a signed envelope. The flow does not send the envelope."""
-    try:
-        purpose = flow_of(flow)
-    except MalformedValue as error:
-        raise InvalidArgument(error.message, hint=error.hint) from None
-    return (yield from signed(writer, purpose))
+    return signed(writer, flow_of(flow))
 
 
 def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
@@ -258,12 +251,9 @@ def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, addre
     from svcnb.client.signing import typed_data_digest, verify as made_by_key
 
     wanted = address_of(address)
-    try:
-        if made_by_key(typed_data, signature, wanted):
-            return True
-        raw = parse_hex(signature, what="signature")
-    except MalformedValue as error:
-        raise InvalidArgument(error.message, hint=error.hint) from None
+    if made_by_key(typed_data, signature, wanted):
+        return True
+    raw = parse_hex(signature, what="signature")
     data = IS_VALID_SIGNATURE + abi.encode(("bytes32", "bytes"), (typed_data_digest(typed_data), raw))
     try:
         answer = yield from chain.rpc("eth_call", {"to": wanted, "data": "0x" + data.hex()}, "latest")
@@ -278,17 +268,12 @@ def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, addre
 # --- helpers ------------------------------------------------------------------------------------------------------
 
 
-def hash_number(text: str) -> int:
-    """Returns a hash of an account as a number.
-
-    Raises:
-        InvalidArgument: The value is not the hash of an account.
-    """
+def _hash_number(text: str) -> int:
     try:
         return int.from_bytes(parse_hex(text, 32, "account hash"), "big")
-    except (MalformedValue, TypeError, AttributeError) as error:
+    except InvalidArgument as error:
         raise InvalidArgument(
-            str(getattr(error, "message", error)),
+            error.message,
             hint='Pass the api_key_hash of an account, for example svc.accounts.create("demo").api_key_hash.',
         ) from None
 
@@ -303,16 +288,9 @@ def address_of(wallet: AnySigner | str) -> str:
 
     try:
         return checksum_address(wallet if isinstance(wallet, str) else as_signer(wallet).address)
-    except (MalformedValue, TypeError) as error:
-        message = str(getattr(error, "message", error))
-        raise InvalidArgument(message, hint="Pass a signer, or an address: 0x followed by 40 hex digits.") from None
-
-
-def gas_payer(wallet: Signer) -> Signer:
-    """Returns the wallet that signs and pays the gas: the owner of a contract wallet, or the wallet itself."""
-    while (inner := getattr(wallet, "signer", None)) is not None:
-        wallet = inner
-    return wallet
+    except InvalidArgument as error:
+        hint = "Pass a signer, or an address: 0x followed by 40 hex digits."
+        raise InvalidArgument(error.message, hint=hint) from None
 
 
 def _owner(writer: Writer) -> Signer:

@@ -6,20 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.chain.access import ChainAccess
-from svcnb.client.chain_secured.account_flows import verify
+from svcnb.client.chain_secured.account_flows import send_conversion, verify
 from svcnb.client.chain_secured.models import Sent, Verdict
-from svcnb.client.errors import InvalidArgument, NotConfirmed, SigningError, SvcnbError
+from svcnb.client.errors import NotConfirmed, SigningError, SvcnbError
 from svcnb.client.listing import Listing
-from svcnb.client.resources.reading import nothing
 from svcnb.client.secret import Secret
 from svcnb.errors import InvalidType
 from svcnb.protocol.envelope_rules import RULES, EnvelopeRefused, broken_rules, signature_bytes
-from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.typed_data import Flow as Purpose, flow_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from svcnb.client.signing import SignedEnvelope
 
 _PATHS: Final = {
@@ -33,11 +29,7 @@ def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: 
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """
-    told = typed_data.get("primaryType") if flow is None else flow
-    try:
-        purpose = flow_of(str(told))
-    except MalformedValue as error:
-        raise InvalidArgument(error.message, hint=error.hint) from None
+    purpose = flow_of(str(typed_data.get("primaryType") if flow is None else flow))
     node = yield from chain.node()
     now = yield from chain.time()
     broken = broken_rules(
@@ -70,11 +62,11 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
             f"expected a SignedEnvelope, got {type(envelope).__name__}",
             hint="Pass the result of svc.chain_secured.sign(owner, flow).",
         )
-    flow, body = envelope.flow, envelope.as_request()
+    flow = envelope.flow
     if flow is Purpose.BILLING_AUTH:
         return (yield from _read_balance(envelope))
     if flow is Purpose.CONVERT_ACCOUNT:
-        return (yield from _convert(envelope, body, confirm=confirm))
+        return (yield from _convert(envelope, confirm=confirm))
 
     def parse(answer: Any, _headers: Answer) -> Sent:
         secret = answer.get("usage_api_key")
@@ -92,7 +84,7 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
                 "POST",
                 _PATHS[flow],
                 parse,
-                body,
+                envelope.as_request(),
                 key=False,
                 in_doubt=(
                     "Sign again. The service may have created a wallet or key, which is not part of any account and "
@@ -111,7 +103,7 @@ def _read_balance(envelope: SignedEnvelope) -> Flow[Sent]:
     return Sent(flow=envelope.flow.value, address=envelope.address, balance_display=str(told["balance_display"]))
 
 
-def _convert(envelope: SignedEnvelope, body: Mapping[str, Any], *, confirm: bool) -> Flow[Sent]:
+def _convert(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
     if not confirm:
         raise NotConfirmed(
             f"this call requires confirm=True, because it transfers the account of this client's key to "
@@ -122,15 +114,7 @@ def _convert(envelope: SignedEnvelope, body: Mapping[str, Any], *, confirm: bool
             ),
             hint="To confirm, call svc.chain_secured.send(signed, confirm=True).",
         )
-    yield from ask(
-        Call(
-            "POST",
-            "/convert_to_chain_secured_account",
-            nothing,
-            {"new_admin_wallet_address": envelope.address, **body},
-            in_doubt="Call svc.chain_secured.open(owner) to check whether the service converted the account.",
-        )
-    )
+    yield from send_conversion(envelope)
     return Sent(flow=envelope.flow.value, address=envelope.address)
 
 

@@ -10,7 +10,7 @@ from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.diagnosis import diagnose
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.explain import ExplanationSubject
-from svcnb.client.permission_snapshot import PermissionSnapshot, master_wallet_of
+from svcnb.client.permission_snapshot import Kind
 
 if TYPE_CHECKING:
     from svcnb.client.models.explanation import Explanation
@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 
 
 def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRef | None) -> Flow[Explanation]:
-    """Reads the account from the contract, and returns the explanation. This call is free.
-
-    Args:
-        account: Account that contains the key.
-        key: A usage key, its text or its hash.
-        action: An action, a source, a CID or a hashed CID.
-        wallet: The wallet that the action uses, or None for a run without a wallet.
-    """
+    """Reads the account from the contract, and returns the explanation; see `ChainSecuredAccount.explain`."""
     asked = ExplanationSubject.of(key, action, wallet)
     if key is None:  # unlike a client, an owner does not have an API key
         raise InvalidArgument("no key was passed", hint="Pass a key: mine.explain(key, action, wallet).")
@@ -36,22 +29,8 @@ def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRe
     for group in (yield from resource_flows.groups(account)):
         contents = yield from resource_flows.contents(account, group)
         groups.append((group, contents))
-    record = asked.find(known)
+    kind: Kind = "usage" if asked.find(known) else "unknown"
     _, unix = yield from now()
     return diagnose(
-        PermissionSnapshot(
-            kind="unknown" if record is None else "usage",
-            key_hash=record.api_key_hash if record else asked.key_hash,
-            key=record,
-            action_hash=asked.action_hash,
-            cid=asked.cid,
-            action_name=next((item.name for item in registered if item.hashed_cid == asked.action_hash), asked.name),
-            wallet=asked.wallet,
-            wallets=[item.wallet_address for item in wallets],
-            master_wallet=master_wallet_of(wallets),
-            groups=groups,
-            other_keys=[item for item in known if item is not record],
-            now=unix,
-            subject="mine",
-        )
+        asked.snapshot(kind, unix, keys=known, wallets=wallets, actions=registered, groups=groups, subject="mine")
     )

@@ -14,7 +14,7 @@ from svcnb.client.chain.identity import admin_of
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.chain_secured.pending import PendingMint
 from svcnb.client.errors import ChainError, InvalidArgument, SvcnbError
-from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.usage_keys import PERMISSION_FLAGS, PERMISSION_LISTS, UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.secret import Secret
 from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_bytes, usage_key_hash
@@ -125,7 +125,6 @@ class _Steps:
             return
         path, purpose = _ENDPOINTS[self.record.kind]
         envelope = yield from self.account.signed(purpose)
-        records = self.account.records
 
         def parse(body: Any, _answer: Answer) -> dict[str, Any]:
             known = {"wallet_address": str(body["wallet_address"]).lower(), "derivation_path": body["derivation_path"]}
@@ -147,25 +146,24 @@ class _Steps:
                 ),
             )
         )
-        self.record = self.record.model_copy(update=made)
-        yield from act(lambda: records.write(self.record))
+        yield from self._advance(**made)
 
     def register(self, name: str, description: str) -> Flow[None]:
         """Registers the wallet on chain, unless the wallet is already registered."""
         address, path = self.record.wallet_address, int(self.record.derivation_path, 16)
         if (yield from self.account.view("getWalletDerivation", address)) == 0:
-            yield from self._advance("registering")
+            yield from self._advance(stage="registering")
             yield from self.account.write(
                 "registerWalletDerivation", address, path, name, description, on_sent=self._sent
             )
-        yield from self._advance("registered")
+        yield from self._advance(stage="registered")
 
     def set_key(self) -> Flow[None]:
         """Registers the usage key on chain, unless the key is already registered."""
         hashed = self.hashed()
         known = yield from self.account.every("listApiKeys")
         if all(entry[1] != hashed for entry in known):
-            yield from self._advance("setting")
+            yield from self._advance(stage="setting")
             arguments = self.record.arguments
             yield from self.account.write(
                 "setUsageApiKey",
@@ -178,12 +176,14 @@ class _Steps:
                 on_sent=self._sent,
             )
 
-    def _advance(self, stage: str) -> Flow[None]:
-        self.record = self.record.model_copy(update={"stage": stage})
-        yield from act(lambda: self.account.records.write(self.record))
+    def _advance(self, **changes: Any) -> Flow[None]:
+        yield from act(lambda: self._record(**changes))
 
     def _sent(self, transaction_hash: str) -> None:
-        self.record = self.record.model_copy(update={"transaction_hash": transaction_hash})
+        self._record(transaction_hash=transaction_hash)
+
+    def _record(self, **changes: Any) -> None:
+        self.record = self.record.model_copy(update=changes)
         self.account.records.write(self.record)
 
     def hashed(self) -> int:
@@ -211,15 +211,7 @@ class _Steps:
 
 def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
     """Returns the flags and lists in the order of setUsageApiKey's arguments (docs/service/contract.md#writes)."""
-    return (
-        permissions["can_create_groups"],
-        permissions["can_delete_groups"],
-        permissions["can_create_pkps"],
-        permissions["manage_ipfs_ids_in_groups"],
-        permissions["add_pkp_to_groups"],
-        permissions["remove_pkp_from_groups"],
-        permissions["execute_in_groups"],
-    )
+    return tuple(permissions[name] for name in (*PERMISSION_FLAGS, *PERMISSION_LISTS))
 
 
 def require_same_service(account: Ownership, record: PendingMint) -> Flow[None]:

@@ -10,6 +10,7 @@ from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.names import Names
 from svcnb.client.chain.writes import Writer, Written
 from svcnb.client.chain_secured.pending import PendingFolder
+from svcnb.client.models.chain import Receipt
 from svcnb.protocol.typed_data import Flow as Purpose
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ class Ownership:
             return (yield from self.writer.write(name, self.master_hash, *arguments, on_sent=on_sent))
         finally:
             self._stale = True
+
+    def change(self, name: str, *arguments: Any) -> Flow[Receipt]:
+        """Calls a function of the contract with a transaction, and returns the receipt; see `write`."""
+        return (yield from self.write(name, *arguments)).receipt
 
     def view(self, name: str, *arguments: Any, block: int | None = None) -> Flow[Any]:
         """Calls a view function of the contract with the account's master hash, and returns the result."""
@@ -99,15 +104,9 @@ def signed(writer: Writer, purpose: Purpose) -> Flow[SignedEnvelope]:
     Raises:
         SigningError: The wallet did not sign.
     """
-    from svcnb.client.errors import SigningError
     from svcnb.client.signing import sign_flow, sign_flow_async
 
-    owner = writer.owner
-    if owner is None:
-        raise SigningError(
-            "this account is open for reading only, because it was opened without a signer",
-            hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
-        )
+    owner = writer.require_owner()
     chain_id = (yield from writer.chain.node()).chain_id
     issued_at = yield from writer.chain.time()
     words = writer.chain.config.vocabulary

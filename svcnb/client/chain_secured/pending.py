@@ -14,7 +14,8 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -147,20 +148,18 @@ class PendingFolder:
         """
         fields = {name: getattr(record, name) for name in type(record).model_fields}
         fields["secret"] = record.secret.reveal() if record.secret else None
-        try:
+        with _file_errors(
+            f"cannot store the recovery record of the new wallet or key in {self.folder}",
+            f"Make the folder writable, or set {_FOLDER} to the path of another folder. Without a record, a crash "
+            "before the registration on chain loses the wallet or key.",
+        ):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _require_private(self.folder)
-            sealed = _seal(self._key(), json.dumps(SCHEMA.stamped(fields), separators=(",", ":")).encode())
+            content = json.dumps(SCHEMA.stamped(fields), separators=(",", ":")).encode()
+            nonce = secrets.token_bytes(NONCE_BYTES)
+            with _cipher():
+                sealed = nonce + seal(self._key(), nonce, content)
             replace_file(self._path(record.id), sealed)
-        except OSError as error:
-            raise ConfigError(
-                f"cannot store the recovery record of the new wallet or key in {self.folder}: "
-                f"{error.strerror or error}",
-                hint=(
-                    f"Make the folder writable, or set {_FOLDER} to the path of another folder. Without a record, a "
-                    "crash before the registration on chain loses the wallet or key."
-                ),
-            ) from error
 
     def all(self) -> list[PendingMint]:
         """Returns all records, oldest first.
@@ -207,30 +206,25 @@ class PendingFolder:
 
     def _read(self, path: Path) -> PendingMint | None:
         """Returns a record, or None if another process has completed the mint or deleted the record."""
-        try:
-            _require_private(path)
-            sealed = read_file(path)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise ConfigError(
-                f"cannot read the recovery record {path}: {error.strerror or error}",
-                hint="Make the file readable for your user.",
-            ) from None
+        with _file_errors(f"cannot read the recovery record {path}", "Make the file readable for your user."):
+            try:
+                _require_private(path)
+                sealed = read_file(path)
+            except FileNotFoundError:
+                return None
         content = self._decrypted(path, sealed)
         try:
-            document = SCHEMA.read(parse(content), path)
+            with _file_errors(
+                f"cannot copy the recovery record {path} before its migration",
+                f"Make the folder {path.parent} writable for your user.",
+            ):
+                document = SCHEMA.read(parse(content), path)
             known = {name: value for name, value in document.items() if name in PendingMint.model_fields}
             return PendingMint.model_validate(known)
         except UnreadableVersion as error:
             raise ConfigError(
                 error.message,
                 hint="To finish the creation of the wallet or key, use the version of svcnb that this error names.",
-            ) from None
-        except OSError as error:
-            raise ConfigError(
-                f"cannot copy the recovery record {path} before its migration: {error.strerror or error}",
-                hint=f"Make the folder {path.parent} writable for your user.",
             ) from None
         except ValueError as error:
             raise ConfigError(
@@ -239,43 +233,28 @@ class PendingFolder:
             ) from None
 
     def _decrypted(self, path: Path, sealed: bytes) -> bytes:
-        try:
+        restore = f"Restore the key file {self.key_file} from a copy. {_KEEP}"
+        with _file_errors(f"cannot read the key file {self.key_file} of the recovery record {path}", restore):
             key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
             _require_private(self.key_file)
-        except OSError as error:
-            raise ConfigError(
-                f"cannot read the key file {self.key_file} of the recovery record {path}: {error.strerror or error}",
-                hint=f"Restore the key file {self.key_file} from a copy. {_KEEP}",
-            ) from None
         try:
-            return _open(key, sealed)
+            with _cipher():
+                return unseal(key, sealed[:NONCE_BYTES], sealed[NONCE_BYTES:])
         except ValueError:
             raise ConfigError(
-                f"the key in {self.key_file} does not decrypt the recovery record {path}",
-                hint=f"Restore the key file {self.key_file} from a copy. {_KEEP}",
+                f"the key in {self.key_file} does not decrypt the recovery record {path}", hint=restore
             ) from None
 
     def _key(self) -> bytes:
-        try:
+        what = f"the key file {self.key_file}, which encrypts the recovery records of new wallets and keys"
+        with _file_errors(f"cannot create {what}", f"Make the folder {self.key_file.parent} writable for your user."):
             if not self.key_file.exists():
                 self.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 # If two processes create the key simultaneously, both use the key of the first process.
                 create_file(self.key_file, secrets.token_bytes(_KEY_BYTES))
-        except OSError as error:
-            raise ConfigError(
-                f"cannot create the key file {self.key_file}, which encrypts the recovery records of new wallets and "
-                f"keys: {error.strerror or error}",
-                hint=f"Make the folder {self.key_file.parent} writable for your user.",
-            ) from error
-        try:
+        with _file_errors(f"cannot read {what}", "Make the file readable for your user."):
             _require_private(self.key_file)
             key = read_file(self.key_file, MAX_TEXT_FILE_BYTES)
-        except OSError as error:
-            raise ConfigError(
-                f"cannot read the key file {self.key_file}, which encrypts the recovery records of new wallets and "
-                f"keys: {error.strerror or error}",
-                hint="Make the file readable for your user.",
-            ) from error
         if len(key) != _KEY_BYTES:
             raise ConfigError(
                 f"the key file {self.key_file} has {len(key)} bytes: expected {_KEY_BYTES}",
@@ -293,20 +272,18 @@ def _require_private(path: Path) -> None:
         )
 
 
-def _seal(key: bytes, content: bytes) -> bytes:
-    nonce = secrets.token_bytes(NONCE_BYTES)
+@contextmanager
+def _file_errors(problem: str, hint: str) -> Iterator[None]:
     try:
-        return nonce + seal(key, nonce, content)
-    except ImportError as error:
-        raise _no_cipher() from error
+        yield
+    except OSError as error:
+        raise ConfigError(f"{problem}: {error.strerror or error}", hint=hint) from error
 
 
-def _open(key: bytes, content: bytes) -> bytes:
+@contextmanager
+def _cipher() -> Iterator[None]:
     try:
-        return unseal(key, content[:NONCE_BYTES], content[NONCE_BYTES:])
+        yield
     except ImportError as error:
-        raise _no_cipher() from error
-
-
-def _no_cipher() -> ExtraMissing:
-    return ExtraMissing("encrypting the recovery records of new wallets and keys requires pycryptodome", "chain")
+        what = "encrypting the recovery records of new wallets and keys requires pycryptodome"
+        raise ExtraMissing(what, "chain") from error

@@ -11,7 +11,6 @@ from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.errors import InvalidArgument, SvcnbError
 from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
-from svcnb.client.models.chain import Receipt
 from svcnb.client.models.groups import Group, GroupContents
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import (
@@ -22,11 +21,10 @@ from svcnb.client.references import (
     group_id,
     one_action_hash,
     one_wallet_address,
-    raw_cid,
-    wallet_address,
     wallet_addresses,
 )
-from svcnb.client.resources.reading import absent
+from svcnb.client.resources.actions import registration
+from svcnb.client.resources.reading import absent, texts
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import uint256_hex
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
@@ -54,11 +52,6 @@ def wallets(account: Ownership, group: GroupRef | None, block: int | None = None
         of="wallets",
         kind=Wallet,
     )
-
-
-def remove_wallet(account: Ownership, wallet: WalletRef) -> Flow[Receipt]:
-    """Deletes a wallet's registration with a transaction, and returns the receipt."""
-    return (yield from account.write("removeWalletDerivation", one_wallet_address(wallet, "mine"))).receipt
 
 
 def get_wallet(account: Ownership, wallet: WalletRef) -> Flow[Wallet]:
@@ -112,20 +105,17 @@ def get_group(account: Ownership, group: GroupRef) -> Flow[Group]:
 def update_group(
     account: Ownership,
     group: GroupRef,
-    *,
     name: str | None,
     description: str | None,
     actions: Iterable[ActionRef] | ActionRef | None,
+    *,
     permitted: Iterable[WalletRef] | WalletRef | None,
 ) -> Flow[Group]:
     """Changes the given values of a group, and returns the group. All other values stay unchanged."""
     number = group_id(group)
     (_, old_name, old_text), old_hashes, old_addresses = yield from account.view("listGroupContents", number)
-    merged = Group(
-        id=number,
-        name=old_name if name is None else name,
-        description=old_text if description is None else description,
-    )
+    old = Group(id=number, name=old_name, description=old_text)
+    merged = old.model_copy(update=texts(old, name, description))
     if actions is None and permitted is None:
         yield from account.write("updateGroupMetadata", number, merged.name, merged.description)
         return merged
@@ -146,14 +136,9 @@ def update_group(
         yield from account.write("removeActionFromGroup", number, hashed)
     for address in (item for item in old_addresses if item not in addresses):
         yield from account.write("removePkpFromGroup", number, address)
-    if (merged.name, merged.description) != (old_name, old_text):
+    if merged != old:
         yield from account.write("updateGroupMetadata", number, merged.name, merged.description)
     return merged
-
-
-def remove_group(account: Ownership, group: GroupRef) -> Flow[Receipt]:
-    """Deletes a group with a transaction, and returns the receipt."""
-    return (yield from account.write("removeGroup", group_id(group))).receipt
 
 
 def contents(account: Ownership, group: GroupRef, block: int | None = None) -> Flow[GroupContents]:
@@ -163,26 +148,6 @@ def contents(account: Ownership, group: GroupRef, block: int | None = None) -> F
     return GroupContents(
         group_id=number, actions=tuple((yield from actions_of(account, number, block))), wallets=tuple(permitted)
     )
-
-
-def add_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[Receipt]:
-    """Permits an action in a group with a transaction, and returns the receipt."""
-    return (yield from account.write("addActionToGroup", group_id(group), int(action_hash(action), 16))).receipt
-
-
-def remove_action(account: Ownership, group: GroupRef, action: ActionRef) -> Flow[Receipt]:
-    """Removes an action from a group with a transaction, and returns the receipt."""
-    return (yield from account.write("removeActionFromGroup", group_id(group), int(action_hash(action), 16))).receipt
-
-
-def add_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[Receipt]:
-    """Permits a wallet in a group with a transaction, and returns the receipt."""
-    return (yield from account.write("addPkpToGroup", group_id(group), wallet_address(wallet))).receipt
-
-
-def withdraw_wallet(account: Ownership, group: GroupRef, wallet: WalletRef) -> Flow[Receipt]:
-    """Removes a wallet from a group with a transaction, and returns the receipt."""
-    return (yield from account.write("removePkpFromGroup", group_id(group), wallet_address(wallet))).receipt
 
 
 def _hashes(actions: Iterable[ActionRef] | ActionRef) -> list[int]:
@@ -211,17 +176,9 @@ def register(
     account: Ownership, action: ActionRef, name: str | None, description: str | None
 ) -> Flow[RegisteredAction]:
     """Registers an action under a name, and returns the registration."""
-    cid = raw_cid(action)
-    hashed = action_hash(action)
-    if isinstance(action, Action):
-        name = action.name if name is None else name
-        description = action.description if description is None else description
-    if not name:
-        raise InvalidArgument(
-            "the action name is empty", hint='Pass a name: mine.actions.register(action, name="increment").'
-        )
-    yield from account.write("addAction", name, description or "", int(hashed, 16))
-    return RegisteredAction(hashed_cid=hashed, name=name, description=description or "", cid=cid)
+    made = registration(action, name, description, "mine")
+    yield from account.write("addAction", made.name, made.description, int(made.hashed_cid or "", 16))
+    return made
 
 
 def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
@@ -243,17 +200,9 @@ def update_action(
     """Changes the name or the description of a registered action, and returns the registration."""
     hashed = one_action_hash(action, "mine")
     old = yield from get_action(account, hashed)
-    merged = {
-        "name": old.name if name is None else name,
-        "description": old.description if description is None else description,
-    }
+    merged = texts(old, name, description)
     yield from account.write("updateActionMetadata", int(hashed, 16), 0, merged["name"], merged["description"])
     return old.model_copy(update=merged)
-
-
-def delete(account: Ownership, action: ActionRef) -> Flow[Receipt]:
-    """Deletes an action's registration, removes the action from every group, and returns the receipt."""
-    return (yield from account.write("removeAction", int(one_action_hash(action, "mine"), 16))).receipt
 
 
 def actions_of(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[RegisteredAction]]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from svcnb.checked import Checked
+from svcnb.client import references
 from svcnb.client.calls import Flow
 from svcnb.client.chain_secured import key_flows, resource_flows as flows
 from svcnb.client.chain_secured.key_flows import Groups, Span
@@ -40,6 +41,9 @@ class OnChainResource(Checked):
 
     def _do(self, flow: Flow[T]) -> T:
         return self._session.drive(flow)
+
+    def _change(self, name: str, *arguments: object) -> Receipt:
+        return self._do(self._account.change(name, *arguments))
 
 
 class OnChainWallets(OnChainResource):
@@ -71,7 +75,7 @@ class OnChainWallets(OnChainResource):
 
         The derivation path of the wallet still belongs to this account, so no other account can register the wallet.
         """
-        return self._do(flows.remove_wallet(self._account, wallet))
+        return self._change("removeWalletDerivation", references.one_wallet_address(wallet, "mine"))
 
     def remove(self, wallet: WalletRef) -> Receipt:
         """Deprecated name of `delete`."""
@@ -107,10 +111,10 @@ class OnChainUsageKeys(OnChainResource):
         form: HashForm = "bytes",
         verify: float | None = 30.0,
     ) -> UsageKey:
-        """Requests a new key from the service, then registers the key's wallet and the key on chain.
+        """Requests a new key from the service, registers its wallet and the key on chain, and returns the key.
 
-        The method sends two transactions. Until all steps are complete, the client keeps a local record with the
-        secret. `OnChainWallets.create` describes this record.
+        The method sends two transactions. The returned object contains the secret, which the service never shows again.
+        Until all steps are complete, a local record contains the secret. `OnChainWallets.create` describes it.
 
         Args:
             name: Name of the key.
@@ -127,9 +131,6 @@ class OnChainUsageKeys(OnChainResource):
                 ``text`` means its base64 text, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
                 small action. The check is free, unless the key can execute in all groups (one cent).
-
-        Returns:
-            The key with its secret. The service never shows the secret again.
 
         Raises:
             InvalidArgument: The name is empty, a list has more than 50 groups, or another argument is invalid.
@@ -236,7 +237,7 @@ class OnChainUsageKeys(OnChainResource):
         Raises:
             NotFound: The account does not contain the key.
         """
-        return self._do(key_flows.delete(self._account, key))
+        return self._change("removeUsageApiKey", int(self.get(key).api_key_hash, 16))
 
     def remove(self, key: KeyRef) -> Receipt:
         """Deprecated name of `delete`."""
@@ -263,9 +264,7 @@ class OnChainGroups(OnChainResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates a group, and returns it.
-
-        The creation needs one transaction, plus one transaction for each action and each wallet beyond the first ten.
+        """Creates and returns a group with one transaction, plus one for each action and wallet beyond the first ten.
 
         Args:
             name: Name of the group.
@@ -303,18 +302,14 @@ class OnChainGroups(OnChainResource):
         Raises:
             ChainError: The group does not exist (``GroupDoesNotExist``).
         """
-        return self._do(
-            flows.update_group(
-                self._account, group, name=name, description=description, actions=actions, permitted=wallets
-            )
-        )
+        return self._do(flows.update_group(self._account, group, name, description, actions, permitted=wallets))
 
     def delete(self, group: GroupRef) -> Receipt:
         """Deletes a group with a transaction, and returns the receipt.
 
         Usage keys keep the number of the deleted group in their lists. The contract never reuses the number.
         """
-        return self._do(flows.remove_group(self._account, group))
+        return self._change("removeGroup", references.group_id(group))
 
     def remove(self, group: GroupRef) -> Receipt:
         """Deprecated name of `delete`."""
@@ -327,7 +322,7 @@ class OnChainGroups(OnChainResource):
 
     def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
         """Permits an action in a group, and returns the receipt. The action can also be a hashed CID."""
-        return self._do(flows.add_action(self._account, group, action))
+        return self._change("addActionToGroup", references.group_id(group), int(references.action_hash(action), 16))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
         """Removes an action from a group with a transaction, and returns the receipt.
@@ -335,11 +330,13 @@ class OnChainGroups(OnChainResource):
         Raises:
             ChainError: The group does not permit the action (``ActionDoesNotExist``).
         """
-        return self._do(flows.remove_action(self._account, group, action))
+        return self._change(
+            "removeActionFromGroup", references.group_id(group), int(references.action_hash(action), 16)
+        )
 
     def add_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
         """Permits a wallet in a group with a transaction, and returns the receipt."""
-        return self._do(flows.add_wallet(self._account, group, wallet))
+        return self._change("addPkpToGroup", references.group_id(group), references.wallet_address(wallet))
 
     def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
         """Removes a wallet from a group with a transaction, and returns the receipt.
@@ -347,7 +344,7 @@ class OnChainGroups(OnChainResource):
         Raises:
             ChainError: The group does not permit the wallet (``PkpDoesNotExist``).
         """
-        return self._do(flows.withdraw_wallet(self._account, group, wallet))
+        return self._change("removePkpFromGroup", references.group_id(group), references.wallet_address(wallet))
 
     def get(self, group: GroupRef) -> Group:
         """Returns one group with its current name and description.
@@ -384,7 +381,7 @@ class OnChainActions(OnChainResource):
 
     def delete(self, action: ActionRef) -> Receipt:
         """Deletes an action's registration, removes the action from every group, and returns the receipt."""
-        return self._do(flows.delete(self._account, action))
+        return self._change("removeAction", int(references.one_action_hash(action, "mine"), 16))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
         """Returns all actions of the account, or of a group. In a group, the hash zero means every action."""

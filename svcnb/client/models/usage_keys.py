@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pydantic import AliasChoices, Field, field_validator
 
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
+
+PERMISSION_FLAGS: Final = ("can_create_groups", "can_delete_groups", "can_create_pkps")
+PERMISSION_LISTS: Final = (
+    "manage_ipfs_ids_in_groups",
+    "add_pkp_to_groups",
+    "remove_pkp_from_groups",
+    "execute_in_groups",
+)
+"""Permissions of a usage key, with their names in requests, in the order of the contract's arguments."""
 
 
 def describe_groups(numbers: Sequence[int]) -> str:
@@ -133,12 +142,5 @@ class UsageKey(Model):
 
     def permissions(self) -> dict[str, Any]:
         """Returns the permission flags and the group lists, with their names in requests as keys."""
-        return {
-            "can_create_groups": self.can_create_groups,
-            "can_delete_groups": self.can_delete_groups,
-            "can_create_pkps": self.can_create_pkps,
-            "manage_ipfs_ids_in_groups": list(self.manage_ipfs_ids_in_groups),
-            "add_pkp_to_groups": list(self.add_pkp_to_groups),
-            "remove_pkp_from_groups": list(self.remove_pkp_from_groups),
-            "execute_in_groups": list(self.execute_in_groups),
-        }
+        flags = {name: getattr(self, name) for name in PERMISSION_FLAGS}
+        return flags | {name: list(getattr(self, name)) for name in PERMISSION_LISTS}

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.accounts import Account
-from svcnb.client.resources import account_flows
+from svcnb.client.references import is_name
 from svcnb.client.resources.base import Resource
 
 if TYPE_CHECKING:
     from svcnb.client.chain_secured.account import ChainSecuredAccount
     from svcnb.client.signing.eth import AnySigner
+
+
+def exists() -> Flow[bool]:
+    """Returns whether the key belongs to an account in API mode."""
+    return ask(Call("GET", "/account_exists", lambda body, _: _boolean(body), timeout_class="read"))
+
+
+def _boolean(body: object) -> bool:
+    if not isinstance(body, bool):
+        raise TypeError(f"expected true or false, got {type(body).__name__}")
+    return body
 
 
 class Accounts(Resource):
@@ -32,7 +45,15 @@ class Accounts(Resource):
             ServiceError: The service rejected the request (docs/service/endpoints.md#account-and-keys,
                 docs/service/http.md#errors).
         """
-        return self._do(account_flows.create(name, description, email))
+        if not is_name(name):
+            raise InvalidArgument("the account name is empty", hint='Pass a name: svc.accounts.create("treasury").')
+        body = {"account_name": name, "account_description": description} | ({"email": email} if email else {})
+
+        def parse(answer: Any, _headers: Answer) -> Account:
+            return Account.model_validate({"account_name": name, **answer})
+
+        doubt = "Create another account. The service may have created an empty account, but its key did not arrive."
+        return self._do(ask(Call("POST", "/new_account", parse, body, key=False, in_doubt=doubt)))
 
     def exists(self) -> bool:
         """Returns whether the key belongs to an account in API mode. This call is free.
@@ -40,7 +61,7 @@ class Accounts(Resource):
         Raises:
             Unauthorized: No key is configured.
         """
-        return self._do(account_flows.exists())
+        return self._do(exists())
 
     def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
         """Converts the configured key's account from API mode to ChainSecured. This call is irreversible and free.

@@ -34,23 +34,8 @@ def chain_config() -> Flow[ChainConfig]:
     return _get("/get_node_chain_config", model(ChainConfig))
 
 
-def version() -> Flow[Version]:
-    """Reads and returns the version of the service's software."""
-    return _get("/version", model(Version))
-
-
-def health() -> Flow[Health]:
-    """Reads and returns the health of the node. A 503 response is also valid."""
-    return _get(
-        "//health",
-        lambda body, answer: Health.model_validate({**body, "healthy": answer.status == 200}),  # noqa: PLR2004 - HTTP status
-        statuses=(503,),
-    )
-
-
-def limits() -> Flow[Limits]:
-    """Reads and returns the execution limits."""
-    return _get(attrgetter("action_limits_path"), model(Limits))
+def _health(body: Any, answer: Answer) -> Health:
+    return Health.model_validate({**body, "healthy": answer.status == 200})  # noqa: PLR2004 - HTTP status
 
 
 def payers() -> Flow[list[str]]:
@@ -61,11 +46,6 @@ def payers() -> Flow[list[str]]:
 def admin_payer() -> Flow[str]:
     """Reads and returns the address of the admin payer."""
     return _get("/get_admin_api_payer", _address)
-
-
-def openapi() -> Flow[dict[str, Any]]:
-    """Reads and returns the OpenAPI description."""
-    return _get("/openapi.json", lambda body, _: dict(body))
 
 
 class Node(Resource):
@@ -80,15 +60,15 @@ class Node(Resource):
 
     def version(self) -> Version:
         """Returns the version of the service's software."""
-        return self._do(version())
+        return self._do(_get("/version", model(Version)))
 
     def health(self) -> Health:
         """Returns the health of the node. An unhealthy node does not cause an error."""
-        return self._do(health())
+        return self._do(_get("//health", _health, statuses=(503,)))
 
     def limits(self) -> Limits:
         """Returns the limits of one execution."""
-        return self._do(limits())
+        return self._do(_get(attrgetter("action_limits_path"), model(Limits)))
 
     def payers(self) -> list[str]:
         """Returns the addresses that send the contract writes for accounts in API mode."""
@@ -100,4 +80,4 @@ class Node(Resource):
 
     def openapi(self) -> dict[str, Any]:
         """Returns the OpenAPI description of the running server."""
-        return self._do(openapi())
+        return self._do(_get("/openapi.json", lambda body, _: dict(body)))

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.triggers import CronPreview, EventPreview
 from svcnb.protocol.cron import Cron
-from svcnb.protocol.errors import MalformedValue, shown
+from svcnb.protocol.errors import shown
 from svcnb.protocol.event_signature import Event
 from svcnb.protocol.hashes import normal_address
 
@@ -96,7 +96,5 @@ def preview_event(text: str) -> EventPreview:
 def _checked(read: Callable[[str], T], text: str) -> T:
     try:
         return read(text)
-    except MalformedValue as error:
-        raise InvalidArgument(error.message, hint=error.hint) from None
     except TypeError as error:
         raise InvalidArgument(str(error)) from None

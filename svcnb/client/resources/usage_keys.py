@@ -3,16 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
+from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.errors import InvalidArgument
 from svcnb.client.listing import Listing
-from svcnb.client.models.usage_keys import UsageKey
-from svcnb.client.references import GroupRef, KeyRef
-from svcnb.client.resources import usage_key_flows
+from svcnb.client.models.usage_keys import PERMISSION_FLAGS, PERMISSION_LISTS, UsageKey
+from svcnb.client.references import GroupRef, KeyRef, group_ids, is_name, key_hash, key_reference
 from svcnb.client.resources.base import Resource
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, nothing, page_of, texts
+from svcnb.protocol.hashes import api_key_hash
+from svcnb.protocol.wire.values import looks_like_hash
 from svcnb.renamed import renamed
 
 Groups: TypeAlias = Iterable[GroupRef] | GroupRef
+
+_NOTHING: Final[dict[str, Any]] = {name: [] for name in PERMISSION_LISTS} | dict.fromkeys(PERMISSION_FLAGS, False)
+"""Members of the request for a key without permissions. The live service requires all members."""
+
+
+def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
+    """Creates a usage key, and returns the key with its secret."""
+    if not is_name(name):
+        raise InvalidArgument("the usage key name is empty", hint='Pass a name: svc.usage_keys.create("runner").')
+    body: dict[str, Any] = {"name": name, "description": description} | _NOTHING | with_numbers(permissions)
+
+    def parse(answer: Any, _headers: Answer) -> UsageKey:
+        secret = answer["usage_api_key"]
+        return UsageKey(api_key_hash=api_key_hash(secret), usage_api_key=secret, **body)
+
+    return ask(
+        Call(
+            "POST",
+            "/add_usage_api_key",
+            parse,
+            body,
+            in_doubt=(
+                f"Check whether svc.usage_keys.list() contains {name!r}. If the list contains this key, delete the "
+                f"key and create another key, because the secret did not arrive."
+            ),
+        )
+    )
+
+
+def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
+    """Reads a key's record, applies the changes, and writes and returns the whole record."""
+    old = yield from get(key)
+    given = {name: value for name, value in changes.items() if value is not None}
+    merged: dict[str, Any] = (
+        {"name": old.name, "description": old.description} | old.permissions() | with_numbers(given)
+    )
+    yield from ask(
+        Call("POST", "/update_usage_api_key", nothing, {"usage_api_key": key_reference(key), **merged}, repeatable=True)
+    )
+    return UsageKey(api_key_hash=old.api_key_hash, **merged)
+
+
+def update_metadata(key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
+    """Reads a key's record, replaces only the name and the description, and returns the record."""
+    old = yield from get(key)
+    merged = texts(old, name, description)
+    body = {"usage_api_key": key_reference(key), **merged}
+    yield from ask(Call("POST", "/update_usage_api_key_metadata", nothing, body, repeatable=True))
+    return old.model_copy(update=merged)
+
+
+def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
+    """Returns the call for one page of the account's usage keys."""
+    return page_of("/list_api_keys", UsageKey, number, size)
+
+
+def listing() -> Flow[Listing[UsageKey]]:
+    """Reads and returns all usage keys of the account, without their secrets."""
+    return every(page, "usage keys", UsageKey)
+
+
+def get(key: KeyRef) -> Flow[UsageKey]:
+    """Reads and returns one usage key of the account, without its secret."""
+    hashed = key_hash(key)
+    if isinstance(key, UsageKey) or looks_like_hash(key_reference(key)):
+        what = f"usage key with the hash {hashed}"
+    else:
+        what = f"usage key with the text that was passed (its hash is {hashed})"
+    missing = absent(what, "Use a key from svc.usage_keys.list(). A deleted key cannot be restored.")
+    return find(page, lambda item: item.api_key_hash == hashed, missing)
+
+
+def with_numbers(permissions: dict[str, Any]) -> dict[str, Any]:
+    """Returns the permissions of a key with the numbers of their groups."""
+    return {name: group_ids(value, name) if name in PERMISSION_LISTS else value for name, value in permissions.items()}
 
 
 class UsageKeys(Resource):
@@ -57,7 +136,7 @@ class UsageKeys(Resource):
             Forbidden: The key in use is not the account key.
         """
         return self._do(
-            usage_key_flows.create(
+            create(
                 name,
                 description,
                 execute_in_groups=execute_in_groups,
@@ -72,7 +151,7 @@ class UsageKeys(Resource):
 
     def list(self) -> Listing[UsageKey]:
         """Returns all usage keys of the account, without their secrets. This call is free."""
-        return self._do(usage_key_flows.listing())
+        return self._do(listing())
 
     def get(self, key: KeyRef) -> UsageKey:
         """Returns the current record of one usage key, without its secret. This call is free.
@@ -83,11 +162,11 @@ class UsageKeys(Resource):
         Raises:
             NotFound: The account does not contain the key.
         """
-        return self._do(usage_key_flows.get(key))
+        return self._do(get(key))
 
     def iter(self) -> Iterator[UsageKey]:
         """Iterates over the usage keys of the account. Each request reads one page. The requests are free."""
-        return self._iterate(usage_key_flows.page)
+        return self._iterate(page)
 
     def update(
         self,
@@ -126,7 +205,7 @@ class UsageKeys(Resource):
             Forbidden: The key in use is not the account key.
         """
         return self._do(
-            usage_key_flows.update(
+            update(
                 key,
                 name=name,
                 description=description,
@@ -153,7 +232,7 @@ class UsageKeys(Resource):
         Raises:
             NotFound: The account does not contain the key.
         """
-        return self._do(usage_key_flows.update_metadata(key, name, description))
+        return self._do(update_metadata(key, name, description))
 
     def delete(self, key: KeyRef) -> None:
         """Deletes a usage key permanently. Calls with the key then fail with 401. This call costs one cent.
@@ -161,7 +240,9 @@ class UsageKeys(Resource):
         Args:
             key: The key, its text, or its hash from a listing.
         """
-        self._do(usage_key_flows.delete(key))
+        body = {"usage_api_key": key_reference(key)}
+        doubt = "Check svc.usage_keys.list(), because the service may have deleted the key."
+        self._do(ask(Call("POST", "/remove_usage_api_key", nothing, body, in_doubt=doubt)))
 
     def remove(self, key: KeyRef) -> None:
         """Deprecated name of `delete`."""

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.listing import Listing
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import GroupRef, WalletRef, group_id, one_wallet_address
 from svcnb.client.resources.base import Resource
-from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model, models
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model, page_of
 
-
-def create() -> Flow[Wallet]:
-    """Creates a wallet, registers the wallet in the account, and returns the wallet."""
-    return ask(
-        Call(
-            "POST",
-            "/create_wallet",
-            model(Wallet),
-            in_doubt="Check the last entry of svc.wallets.list(), because the service may have created a wallet and "
-            "charged for it.",
-        )
-    )
+_IN_DOUBT: Final = (
+    "Check the last entry of svc.wallets.list(), because the service may have created a wallet and charged for it."
+)
 
 
 def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> Call[list[Wallet]]:
     """Returns the call for one page of the account's wallets, or of a group's wallets."""
-    query: dict[str, str | int] = {"page_number": number, "page_size": size}
     if group is None:
-        return Call("GET", "/list_wallets", models(Wallet), query=query, timeout_class="read")
-    query = {"group_id": group_id(group), **query}
-    return Call("GET", "/list_wallets_in_group", models(Wallet), query=query, timeout_class="read")
+        return page_of("/list_wallets", Wallet, number, size)
+    return page_of("/list_wallets_in_group", Wallet, number, size, group_id=group_id(group))
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:
@@ -58,7 +48,7 @@ class Wallets(Resource):
             OutOfCredit: The account does not have enough credit.
             Forbidden: The key is a usage key without ``can_create_pkps``.
         """
-        return self._do(create())
+        return self._do(ask(Call("POST", "/create_wallet", model(Wallet), in_doubt=_IN_DOUBT)))
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
         """Returns all wallets of the account, or the wallets that a group permits. This call is free.

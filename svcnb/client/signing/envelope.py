@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from svcnb.client import display
 from svcnb.client.errors import InvalidArgument, SigningError
 from svcnb.client.signing.eth import as_signer
-from svcnb.client.signing.signer import Signer
-from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.typed_data import Flow, envelope
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wallet_auth import HEADER, encode_wallet_auth
@@ -99,7 +97,7 @@ def sign_flow(
         SigningError: The wallet did not sign.
     """
     signer = as_signer(signer)
-    typed_data = _envelope(signer, flow, chain_id, issued_at, vocabulary)
+    typed_data = envelope(flow, signer.address, chain_id, issued_at, vocabulary=vocabulary)
     return SignedEnvelope(typed_data, _checked(signer.sign_typed_data(typed_data)))
 
 
@@ -108,17 +106,8 @@ async def sign_flow_async(
 ) -> SignedEnvelope:
     """Asynchronous version of `sign_flow`, for wallets that need an approval outside Python."""
     signer = as_signer(signer)
-    typed_data = _envelope(signer, flow, chain_id, issued_at, vocabulary)
+    typed_data = envelope(flow, signer.address, chain_id, issued_at, vocabulary=vocabulary)
     return SignedEnvelope(typed_data, _checked(await signer.sign_typed_data_async(typed_data)))
-
-
-def _envelope(
-    signer: Signer, flow: Flow | str, chain_id: int, issued_at: int, vocabulary: Vocabulary | None
-) -> dict[str, Any]:
-    try:
-        return envelope(flow, signer.address, chain_id, issued_at, vocabulary=vocabulary)
-    except MalformedValue as error:
-        raise InvalidArgument(error.message, hint=error.hint) from error
 
 
 def _checked(signature: object) -> str:

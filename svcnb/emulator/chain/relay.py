@@ -295,26 +295,28 @@ class Relay:
             ChainUnavailable: The chain does not respond, or rejected one of the transactions.
         """
         first = wallet.nonce
-        if first is None:
-            first = int(await self._chain.request("eth_getTransactionCount", wallet.address, "latest"), 16)
         wallet.nonce = None  # the nonce is unknown until the chain has responded
-        signed = [
-            sign(
-                wallet.secret(),
-                chain_id=self._chain_id,
-                nonce=nonce,
-                to=to,
-                data=data,
-                gas=GAS,
-                max_fee=MAX_FEE,
-                tip=0,
-            )
-            for nonce, (to, data) in enumerate(calls, first)
-        ]
         try:
+            if first is None:
+                first = int(await self._chain.request("eth_getTransactionCount", wallet.address, "latest"), 16)
+            signed = [
+                sign(
+                    wallet.secret(),
+                    chain_id=self._chain_id,
+                    nonce=nonce,
+                    to=to,
+                    data=data,
+                    gas=GAS,
+                    max_fee=MAX_FEE,
+                    tip=0,
+                )
+                for nonce, (to, data) in enumerate(calls, first)
+            ]
             receipts = await asyncio.gather(*map(self._chain.submit, signed))
         except RpcError as error:
-            raise ChainUnavailable(f"the chain rejected a transaction of {wallet.address}: {error}") from error
+            raise ChainUnavailable(
+                f"the chain returned an error for a transaction of {wallet.address}: {error}"
+            ) from error
         wallet.nonce = first + len(signed)
         return receipts
 

@@ -18,9 +18,9 @@ from typing import Any, Final
 LOOK_S: Final = 3.0
 """Interval between checks of the process's size, in seconds."""
 GROWN_BYTES: Final = 32 * 1024 * 1024
-"""Growth in bytes, compared to the smallest size of the process, above which the module releases freed memory."""
+"""Growth of the process over its smallest size, in bytes. Above it, the module returns freed memory to the system."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
-"""Growth in bytes above which the module also collects garbage during runs, which delays the runs by milliseconds."""
+"""Growth of the process, in bytes. Above it, the module also collects garbage, which delays runs by milliseconds."""
 
 _MMAP_BYTES: Final = 512 * 1024
 _ARENAS: Final = 2

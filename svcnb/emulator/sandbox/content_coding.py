@@ -1,4 +1,4 @@
-"""Streaming decompression of outbound responses, so that a small body cannot use gigabytes of memory.
+"""Streaming decompression of responses to actions' requests, so that a small body cannot use gigabytes of memory.
 
 httpx decompresses all received bytes in one step, and 64 KiB of gzip data can contain 64 MiB of text.
 """

@@ -1,7 +1,8 @@
 """Errors for rejected values inside requests.
 
 A value of the wrong JSON type does not match the schema (422). If the type is right but the value cannot be parsed, the
-endpoint itself rejects the value (400). An example is the group id ``"seven"``. Such errors have the type `UNUSABLE`.
+endpoint itself rejects the value (400). An example is the group id ``"seven"``. Errors with status 400 have the type
+`UNUSABLE`.
 
 Source: docs/service/http.md#value-formats.
 """

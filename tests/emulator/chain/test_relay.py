@@ -17,6 +17,7 @@ from svcnb import tools
 from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, ContractRevert, Unsupported
 from svcnb.emulator.chain.local import LocalChain
+from svcnb.emulator.chain.relay import Wallet
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.secp import address_of
 from svcnb.emulator.platform.clock import Clock
@@ -151,6 +152,12 @@ async def test_writes_complete_even_if_the_caller_disconnects(start_chain: Start
     await asyncio.gather(slow, second)
     for key in (KEY, KEY + 1):
         assert (await chain.view("resolveApiKeyHash", key))[0] == key
+
+
+def test_an_error_for_the_nonce_of_several_writes_means_that_the_chain_is_unavailable(world: World) -> None:
+    nobody = Wallet("0x12", lambda: b"")
+    with pytest.raises(ChainUnavailable, match="the chain returned an error for a transaction of 0x12: "):
+        world.run(world.chain._relay.send_all(nobody, [(ADMIN, b"")]))
 
 
 async def test_a_managed_write_takes_the_configured_block_time(start_chain: StartChain) -> None:

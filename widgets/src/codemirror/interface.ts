@@ -2,9 +2,9 @@
 
 /** Mark at a position in the text: a finding of the linter, or the position where a run failed. */
 export interface Mark {
-  /** Counted from 1. */
+  /** Number of the line. The first line has the number 1. */
   line: number;
-  /** Counted from 1. */
+  /** Number of the column. The first column has the number 1. */
   column: number;
   severity: "error" | "warning";
   message: string;

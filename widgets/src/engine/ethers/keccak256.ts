@@ -1,4 +1,4 @@
-/** ethers' `keccak256`, implemented with `@noble/hashes`, because the first call of that library is also fast. */
+/** ethers' `keccak256`, implemented with `@noble/hashes`, because even the first call of that library is fast. */
 import { keccak_256 } from "@noble/hashes/sha3";
 import { arrayify, hexlify } from "@ethersproject/bytes";
 import type { BytesLike } from "@ethersproject/bytes";

@@ -105,6 +105,6 @@ export function install(module: WebAssembly.Module): void {
 }
 
 export function secp(): Secp {
-  if (current === null) throw new Error("secp256k1 is used before it is installed");
+  if (current === null) throw new Error("secp256k1 is not loaded: call install before this operation");
   return current;
 }

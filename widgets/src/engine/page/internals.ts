@@ -1,5 +1,6 @@
 /**
- * Inspector and console for web workers. Both come from Node, like Deno's own, and have Deno's depth and quotes.
+ * Inspector and console for web workers. Both come from Node, like those of Deno. They show nested objects to the same
+ * depth as Deno, and use the same quotes.
  */
 import inspector from "node-inspect-extracted";
 import type { Internals } from "../runtime/internals.ts";

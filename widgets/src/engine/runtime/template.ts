@@ -1,7 +1,7 @@
 /**
  * Template process: a warmed-up process that creates copies of itself, each of which executes one run.
  *
- * Starting Deno and warming up the bootstrap takes about 60 ms of processor time; a copy (`fork`) takes 3 ms. The
+ * Starting Deno and warming up the bootstrap takes about 60 ms of processor time. A copy (`fork`) takes 3 ms. The
  * spawner sends a message with two descriptors, the channel and the error file of a run. It receives the id of the new
  * process.
  *
@@ -196,7 +196,7 @@ export class Template {
   }
 }
 
-/** `MSG_CMSG_CLOEXEC`. */
+/** Flag `MSG_CMSG_CLOEXEC`: a program that this process starts does not inherit the received descriptors. */
 const CLOEXEC_RECEIVED = 0x40000000;
 
 function replace(

@@ -1,7 +1,7 @@
 /**
- * Timers that take any delay.
+ * Timers that accept any delay.
  *
- * Deno's timers report invalid delays with `process`, which actions do not have, so the warning would be an error. This
+ * Deno's timers report invalid delays with `process`, which actions do not have, so the warning would cause an error. This
  * module replaces invalid delays with the shortest delay.
  */
 const LONGEST = 2 ** 31 - 1;

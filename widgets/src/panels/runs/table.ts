@@ -4,7 +4,7 @@ import { cell, counted, dollars, duration, h } from "../../lib/dom.ts";
 export interface Row {
   id: string;
   origin: string;
-  /** Unix seconds. */
+  /** Start of the run, in Unix seconds. */
   started_at: number;
   action: string;
   key: string;

@@ -1,5 +1,5 @@
 // Signs payments of an agent's wallet within a spending policy.
-// The policy is in POLICY, which is part of the CID. A record that this action signed contains the amount spent today.
+// The policy is in POLICY, which is part of the source. A record that this action signed contains the amount spent today.
 // Each payment and each record refers to the previous payment, so the contract refuses a payment with an old record.
 
 async function main(params) {

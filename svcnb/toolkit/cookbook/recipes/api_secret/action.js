@@ -1,5 +1,5 @@
 // Sends a request to a paid service, with an API key that only this action can decrypt.
-// The service's address and the encrypted key are in SECRET, which is part of the CID. The caller chooses the city.
+// The service's address and the encrypted key are in SECRET, which is part of the source. The caller chooses the city.
 
 async function main(params) {
   const city = params?.city;

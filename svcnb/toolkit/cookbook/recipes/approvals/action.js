@@ -1,5 +1,5 @@
 // Signs a call for one contract after enough approvers have signed the same call.
-// The approvers, the required number and the contract are in APPROVALS, which is part of the CID. The action does not
+// The approvers, the required number and the contract are in APPROVALS, which is part of the source. The action does not
 // trust its parameters.
 
 const FIELDS = [

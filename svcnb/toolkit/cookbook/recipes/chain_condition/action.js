@@ -1,5 +1,5 @@
 // Admits holders of a token to a club on another chain, if enough independent nodes agree on the balance.
-// The nodes, the token and the limits are in CONDITION, which is part of the CID. The caller specifies the holder.
+// The nodes, the token and the limits are in CONDITION, which is part of the source. The caller specifies the holder.
 
 async function main(params) {
   const holder = address(params?.holder);

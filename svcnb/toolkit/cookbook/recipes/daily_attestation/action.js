@@ -1,5 +1,5 @@
 // Signs one report in each period. Each report contains the hash of the previous report.
-// The source of the value, the store and the period are in ATTESTATION, which is part of the CID. The action uses no
+// The source of the value, the store and the period are in ATTESTATION, which is part of the source. The action uses no
 // parameters, because anyone with the usage key can start it.
 
 async function main() {

@@ -1,5 +1,5 @@
 // Signs an event of a contract on one chain for a contract on another chain.
-// The chains, contracts and confirmations are in BRIDGE, which is part of the CID. The caller specifies the event.
+// The chains, contracts and confirmations are in BRIDGE, which is part of the source. The caller specifies the event.
 
 async function main(params) {
   const { transaction } = params ?? {};

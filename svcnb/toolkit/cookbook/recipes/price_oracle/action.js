@@ -1,5 +1,5 @@
 // Signs the price of a pair, which several sources report, for one contract.
-// The action uses no data from the caller. Sources, limits and the contract are in ORACLE, which is part of the CID.
+// The action uses no data from the caller. Sources, limits and the contract are in ORACLE, which is part of the source.
 
 async function main() {
   const now = Math.floor(Date.now() / 1000);

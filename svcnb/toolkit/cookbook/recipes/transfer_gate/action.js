@@ -1,6 +1,6 @@
 // Signs one transfer of a token if a list on another chain permits both the sender and the recipient.
 // The caller chooses the transfer. GATE contains the list's address and the token for which the signature is valid. It is
-// part of the CID.
+// part of the source.
 
 async function main(params) {
   const from = address(params.from, "from");

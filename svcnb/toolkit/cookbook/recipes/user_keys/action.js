@@ -1,5 +1,5 @@
 // Signs orders of one user. The user's name, the identity provider and the contract are in USER, which is part of the
-// CID. Each user therefore has a different CID and a different key.
+// source. Each user therefore has a different CID and a different key.
 // The provider's token contains the user's name and the digest of the order. It is a JWT (RFC 7519), signed with ES256K
 // (RFC 8812).
 
