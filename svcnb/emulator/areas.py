@@ -118,13 +118,12 @@ def _resources(service: Service) -> list[Endpoint]:
         settings=service.settings,
         contract=service.contract,
         creation_order=service.creation_order,
-        chain=service.chain,
         custody=service.custody,
         clock=service.clock,
         permissions=service.permissions,
         access=service.access,
         billing=service.billing,
-        faults=service.faults,
+        envelopes=service.envelopes,
     )
 
 
