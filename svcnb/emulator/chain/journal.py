@@ -62,6 +62,9 @@ Table(
     """,
 )
 
+# No longer in use. The removal of a table needs a new version of the schema.
+Table("chain_snapshots", "name VARCHAR NOT NULL PRIMARY KEY, content BYTES NOT NULL")
+
 
 class Entry(NamedTuple):
     """Change of the chain.
