@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from svcnb.cli._output import examples, output_options, quiet, show
-from svcnb.cli._service import profile_option
+from svcnb.cli._service import base_url_option, profile_option
 from svcnb.exit_codes import ExitCode
 from svcnb.extras import install_command
 
@@ -57,10 +57,7 @@ class Finding:
 @click.option(
     "--live", metavar="URL", help=("Compare the OpenAPI description of this service with this version of svcnb.")
 )
-@click.option(
-    "--base-url",
-    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
-)
+@base_url_option
 @profile_option
 @output_options
 @click.pass_context
