@@ -110,12 +110,7 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
 
 
 class _Job:
-    """Creation of one report, with its notifications and exit code.
-
-    Args:
-        name: Name of the report, or path of a notebook.
-        options: Options of the command, by name.
-    """
+    """Creation of one report, with its notifications and exit code."""
 
     def __init__(self, name: str, options: dict[str, Any]) -> None:
         self._name = name
