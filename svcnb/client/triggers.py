@@ -47,9 +47,8 @@ class TriggersSettings(Checked):
         config: Config | None,
         headers: Mapping[str, str] | None,
     ) -> None:
-        self._access = flows.access_of(
-            triggers_url or (config.triggers_url if config else address("triggers_url")), token
-        )
+        url = triggers_url or (config.triggers_url if config else address("triggers_url"))
+        self._access = flows.access_of(url, token)
         found = config or load(base_url=self._access.url, triggers_url=self._access.url)
         self._config = found.replace(base_url=self._access.url, api_key=None, headers=checked_headers(headers))
 
@@ -214,9 +213,8 @@ class TriggersClient(TriggersSettings):
         Raises:
             InvalidArgument: ``cron`` is invalid. `webhook` lists the other causes.
         """
-        return self._create(
-            action, usage_key, "schedule", name=name, config=trigger_configs.schedule_config(cron), **options
-        )
+        config = trigger_configs.schedule_config(cron)
+        return self._create(action, usage_key, "schedule", name=name, config=config, **options)
 
     def chain_event(
         self,
@@ -307,9 +305,8 @@ class TriggersClient(TriggersSettings):
         Raises:
             InvalidArgument: See `webhook`.
         """
-        return self._create(
-            action, usage_key, kind, name=name, config=None if config is None else dict(config), **options
-        )
+        given = None if config is None else dict(config)
+        return self._create(action, usage_key, kind, name=name, config=given, **options)
 
     def _create(self, action: ActionRef, usage_key: UsageKeySecret, kind: str, **members: Any) -> Trigger:
         return self._session.drive(flows.create(self._access, action, usage_key, kind, **members))
