@@ -93,7 +93,7 @@ def other_endpoints(service: Service, first: list[Endpoint], tolerated: Tolerate
     from svcnb.emulator.billing.routes import Credits
     from svcnb.emulator.http import pages
     from svcnb.emulator.http.openapi import describe
-    from svcnb.emulator.http.rpc import RpcGateway
+    from svcnb.emulator.http.rpc import rpc_endpoint
     from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
     from svcnb.emulator.triggers.requests import Rows
 
@@ -109,7 +109,7 @@ def other_endpoints(service: Service, first: list[Endpoint], tolerated: Tolerate
         *billing.endpoints(),
         *ProcessorPages(service.processor).endpoints(),
         *_control_plane(service, tolerated),
-        *RpcGateway(service.chain.rpc, service.faults, service.settings.max_body_bytes).endpoints(),
+        rpc_endpoint(service.chain.rpc, service.faults, service.settings.max_body_bytes),
         *triggers.endpoints(rows),
         *webhook_routes.endpoints(rows),
         *approval.endpoints(rows),
