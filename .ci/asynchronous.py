@@ -26,6 +26,7 @@ SOURCES: dict[str, dict[str, list[str]]] = {
     "accounts": {"svcnb.client.resources.accounts": ["Accounts"]},
     "actions": {"svcnb.client.resources.actions": ["Actions"]},
     "billing": {"svcnb.client.resources.billing": ["Billing"]},
+    "client": {"svcnb.client.client": ["ServiceClient"]},
     "groups": {"svcnb.client.resources.groups": ["Groups"]},
     "node": {"svcnb.client.resources.node": ["Node"]},
     "usage_keys": {"svcnb.client.resources.usage_keys": ["UsageKeys"]},
@@ -62,6 +63,8 @@ PHRASES = {
     "``triggers = svcnb.TriggersClient(emu.triggers_url); triggers.authorize()``": (
         "``triggers = svcnb.AsyncTriggersClient(emu.triggers_url); await triggers.authorize()``"
     ),
+    "Base class of `Client`": "Base class of `AsyncClient`",
+    "``svc.explain(key, action, wallet).repair.code``": "``(await svc.explain(key, action, wallet)).repair.code``",
     "Your own `httpx.Client`": "Your own `httpx.AsyncClient`",
     "`OnChainWallets.create`": "`AsyncOnChainWallets.create`",
     "Call views with ``contract.": "Call views with ``await contract.",
@@ -151,7 +154,7 @@ def _performs(function: ast.Attribute, coroutines: set[str], names: Names) -> bo
 
 
 def _closes(function: ast.Attribute) -> bool:
-    return ast.unparse(function) == "self._transport.close"
+    return ast.unparse(function) in {"self._transport.close", "self._session.transport.close"}
 
 
 def convert(cls: ast.ClassDef, names: Names) -> ast.ClassDef:
@@ -187,6 +190,13 @@ def generate(module: str) -> str:
         made = [convert(classes[name], known) for name in names]
         used = {node.id for cls in made for node in ast.walk(cls) if isinstance(node, ast.Name)}
         own = {cls.name for cls in made}
+        lazy = {
+            alias.name
+            for cls in made
+            for node in ast.walk(cls)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
         unknown = used - own - set(dir(builtins))
         for line, name, type_only in _imported(tree):
             if name in unknown:
@@ -195,7 +205,7 @@ def generate(module: str) -> str:
         for place, new in sorted({*known.values(), *VERSIONS.values()}):
             if new in unknown:
                 line = f"from {place} import {new}"
-                (checked if _only_in_annotations(made, new) else imports).append(line)
+                (checked if new in lazy or _only_in_annotations(made, new) else imports).append(line)
                 unknown.discard(new)
         imports += [f"from {source} import {name}" for name in sorted(unknown & _defined(tree))]
         parts += [ast.unparse(ast.fix_missing_locations(cls)) for cls in made]

@@ -127,6 +127,26 @@ async def answer(
     if app is None:
         raise EmulatorNotFound(f"no emulator in this page has the address {parts.scheme}://{parts.netloc}")
     fields = headers if isinstance(headers, list) else [(k.lower().encode(), v.encode()) for k, v in headers.items()]
+    async with asyncio.timeout(timeout_s):
+        return await ask(app, method, url, fields, content)
+
+
+async def ask(
+    app: App, method: str, url: str, fields: list[tuple[bytes, bytes]], content: bytes
+) -> ApplicationResponse:
+    """Sends a request to an application in this process, and returns the response.
+
+    Args:
+        app: An ASGI application.
+        method: HTTP method.
+        url: Address of the application, with path and query.
+        fields: Names and values of the header fields.
+        content: Body of the request.
+
+    Raises:
+        ConnectionError: The application ended without a response.
+    """
+    parts = urlsplit(url)
     if not any(name.lower() == b"host" for name, _ in fields):
         fields = [*fields, (b"host", parts.netloc.encode())]
     fields = [*fields, (b"content-length", str(len(content)).encode())] if content else fields
@@ -146,15 +166,16 @@ async def answer(
         "state": {},
     }
     exchange = _Exchange(content)
-    async with asyncio.timeout(timeout_s):
-        await app(scope, exchange.receive, exchange.send)
+    await app(scope, exchange.receive, exchange.send)
+    if exchange.status is None:
+        raise ConnectionError("the application ended without a response")
     return ApplicationResponse(exchange.status, exchange.headers, b"".join(exchange.parts))
 
 
 class _Exchange:
     def __init__(self, content: bytes) -> None:
         self._content: bytes | None = content
-        self.status = 500
+        self.status: int | None = None
         self.headers: list[tuple[bytes, bytes]] = []
         self.parts: list[bytes] = []
 

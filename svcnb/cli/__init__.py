@@ -33,9 +33,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.USAGE
     if "_SVCNB_COMPLETE" in os.environ:  # a shell requests completions, which click itself writes as bytes
         return _run_with_click(given)
-    if given in ([], ["-h"], ["--help"]):
-        sys.stdout.write(help_text())
-        return ExitCode.OK
     from svcnb.cli._terminal import safe_terminal
 
     with safe_terminal():
@@ -53,6 +50,8 @@ def _replace_closed_streams() -> None:
 def _run(given: list[str]) -> int:
     from svcnb.cli._errors import guarded
 
+    if given in ([], ["-h"], ["--help"]):
+        return guarded(_print_help)
     if given[:1] == ["emulator"]:
         # The search for plugins of pydantic reads the metadata of all installed packages. The emulator uses no plugin.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -64,6 +63,12 @@ def _run(given: list[str]) -> int:
         }
         return guarded(without_click.get(tuple(given[1:]), partial(_run_with_click, given)))
     return guarded(partial(_run_with_click, given))
+
+
+def _print_help() -> int:
+    sys.stdout.write(help_text())
+    sys.stdout.flush()
+    return ExitCode.OK
 
 
 def _run_with_click(given: list[str]) -> int:

@@ -54,27 +54,34 @@ def _chosen(url: str | None) -> str | None:
         from svcnb.client.config import address
 
         return address()
-    return (url or os.environ.get("SVC_BASE_URL", "").strip()).rstrip("/") or None
+    from svcnb.client.config import clean_url
+
+    chosen = url or os.environ.get("SVC_BASE_URL", "").strip()
+    return clean_url(chosen, "--url" if url else "SVC_BASE_URL") if chosen else None
 
 
 def _address(url: str | None) -> str:
     """Returns the chosen address, or the address of the only running emulator.
 
     Raises:
-        click.ClickException: No address is chosen, and no running emulator or several running emulators were found.
+        EmulatorUnreachable: No address is chosen, and no running emulator was found.
+        click.UsageError: No address is chosen, and several running emulators were found.
     """
     if (chosen := _chosen(url)) is not None:
         return chosen
     found = control_tokens.running()
     if not found:
-        raise click.ClickException(
-            "no running emulator was found. To start an emulator, run `svcnb emulator`. This command finds only "
-            "emulators that this user started on this machine without --control-token. To control another emulator, "
-            "pass --url, and set SVC_CONTROL_TOKEN to its control token."
+        from svcnb.control import EmulatorUnreachable
+
+        raise EmulatorUnreachable(
+            "no running emulator was found",
+            hint="To start an emulator, run `svcnb emulator`. This command finds only emulators that this user started "
+            "on this machine without --control-token. To control another emulator, pass --url, and set "
+            "SVC_CONTROL_TOKEN to its control token.",
         )
     if len(found) > 1:
         addresses = ", ".join(each.base_url for each in found)
-        raise click.ClickException(
+        raise click.UsageError(
             f"several emulators are running ({addresses}): choose one of these addresses with --url or SVC_BASE_URL"
         )
     return found[0].base_url
@@ -185,12 +192,12 @@ def clock(
 
 @click.command("fault", epilog=examples("svcnb emulator fault chain --times 3", "svcnb emulator fault --clear"))
 @click.argument("part", type=click.Choice(get_args(Part)), required=False)
-@click.option("--times", type=click.IntRange(1), default=1, show_default=True, help="Number of affected calls.")
+@click.option("--times", type=click.IntRange(1), help="Number of affected calls. Default: 1.")
 @click.option("--until-cleared", is_flag=True, help="Affect every call until you run this command with --clear.")
 @click.option(
     "--status",
     "code",
-    type=int,
+    type=click.IntRange(400, 599),
     help="HTTP status of the response. Default: 429 for cpu, and 503 for the other parts. With --delay, the default is "
     "the normal response after the delay.",
 )
@@ -202,7 +209,7 @@ def fault(
     control: EmulatorControl,
     part: Part | None,
     *,
-    times: int,
+    times: int | None,
     until_cleared: bool,
     code: int | None,
     delay: str | None,
@@ -212,6 +219,10 @@ def fault(
     """Make the next calls that need PART fail or wait. Without PART, list the faults."""
     if clear and part is not None:
         raise click.UsageError("--clear removes all faults and cannot be combined with PART: omit --clear or PART")
+    if until_cleared and times is not None:
+        raise click.UsageError("--times and --until-cleared are mutually exclusive: pass only one of them")
+    if part is None and (times is not None or until_cleared or code is not None or delay is not None):
+        raise click.UsageError("PART is missing: run, for example, `svcnb emulator fault chain --times 3`")
     faults = control.faults
     if clear:
         faults.clear()
@@ -220,7 +231,7 @@ def fault(
     elif until_cleared:
         faults.until_cleared(part, status=code, delay=delay)
     else:
-        faults.next(part, status=code, delay=delay, times=times)
+        faults.next(part, status=code, delay=delay, times=times or 1)
 
 
 @click.command("faucet", epilog=examples("svcnb emulator faucet 0x93ab..."))
@@ -255,6 +266,8 @@ def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> 
 def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: bool) -> None:
     """Save, restore, delete or list snapshots of the complete state (the database and the chain)."""
     if verb == "list":
+        if name is not None:
+            raise click.UsageError(f"`svcnb emulator snapshot list` has no argument: omit {name!r}")
         show(control.snapshots(), as_json=as_json, columns=("name", "taken_at"))
         return
     if name is None:

@@ -38,6 +38,9 @@ def guarded(command: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("Stopped.\n")
         return ExitCode.INTERRUPTED
+    except BrokenPipeError:  # the reader of the output has ended, for example `head`, and needs no message
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - the interpreter flushes at its end
+        return ExitCode.FAILED
     except Exception as error:
         known = explain(error)
         if known is None:

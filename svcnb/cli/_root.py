@@ -74,7 +74,7 @@ def run(arguments: list[str]) -> int:
             raise KeyboardInterrupt from None
         click.echo(
             "\nError: standard input ended before the command received an answer. Run the command in a terminal, "
-            "or pass options instead of the answers, for example --yes.",
+            "or pass the answers as options, which --help lists.",
             err=True,
         )
         return ExitCode.USAGE

@@ -100,10 +100,21 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return listen(host, port)
     except (OSError, UnicodeError) as error:
-        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
-            raise PortInUse(f"port {port} on {host} is already in use by another program") from error
-        cause = getattr(error, "strerror", None) or error
-        raise HostUnusable(f"the emulator cannot listen on host {host!r} and port {port}: {cause}") from error
+        raise listening_error(host, port, error) from error
+
+
+def listening_error(host: str, port: int, error: OSError | UnicodeError) -> Exception:
+    """Returns the error of a command for a socket that cannot listen.
+
+    Args:
+        host: Host to listen on.
+        port: Port to listen on.
+        error: Error of the socket.
+    """
+    if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+        return PortInUse(f"port {port} on {host} is already in use by another program")
+    cause = getattr(error, "strerror", None) or error
+    return HostUnusable(f"cannot listen on host {host!r} and port {port}: {cause}")
 
 
 def _print_ready(ready: dict[str, object], *, hidden: bool) -> None:

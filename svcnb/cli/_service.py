@@ -83,31 +83,6 @@ def _set(values: Mapping[str, str | None]) -> None:
             os.environ[name] = value
 
 
-class KeyHash(click.ParamType[str]):
-    """Hash of a usage key. The error does not show the value, because a user can pass the key itself by mistake."""
-
-    name = "hash"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Returns a hash without surrounding spaces, and rejects all other values."""
-        from svcnb.protocol.wire.values import looks_like_hash
-
-        value = value.strip()
-        if not looks_like_hash(value):
-            length = len(value)
-            problem = (
-                f"expected 0x followed by 64 hex digits (66 characters), got {length} characters"
-                if length != _HASH_LENGTH
-                else "expected 0x followed by 64 hex digits, got other characters"
-            )
-            self.fail(f"{problem}. To see the hashes of the keys, run `svcnb keys list`.", param, ctx)
-        return value
-
-
-_HASH_LENGTH = 66
-"""Number of characters of a hash: 0x and 64 hex digits."""
-
-
 def read_input(file: Path, limit: int = MAX_FILE_BYTES) -> bytes:
     """Returns the bytes of a regular file or, if its path is ``-``, of standard input.
 
@@ -132,7 +107,7 @@ def read_input(file: Path, limit: int = MAX_FILE_BYTES) -> bytes:
 _PART_BYTES = 64 * 1024
 
 
-def _named(file: Path) -> str:
+def name_of(file: Path) -> str:
     """Returns the name of an input for messages."""
     return "standard input" if str(file) == "-" else str(file)
 
@@ -149,10 +124,10 @@ def read_secret(file: Path) -> str:
         text = read_input(file, MAX_TEXT_FILE_BYTES).decode("utf-8").strip()
     except UnicodeDecodeError:
         raise click.BadParameter(
-            f"{_named(file)} is not UTF-8 text. Pass a text file that contains only the key or the token."
+            f"{name_of(file)} is not UTF-8 text. Pass a text file that contains only the key or the token."
         ) from None
     if not text:
-        raise click.BadParameter(f"{_named(file)} is empty. Pass a file that contains the key or the token.")
+        raise click.BadParameter(f"{name_of(file)} is empty. Pass a file that contains the key or the token.")
     return text
 
 
@@ -174,16 +149,16 @@ def read_key(file: Path) -> str:
         keys = parse(text)
     if keys is None or not all(isinstance(key, str) for key in keys.values()):
         raise click.BadParameter(
-            f"{_named(file)} starts with {{, but is not a JSON object with names and keys. Pass a file that contains "
+            f"{name_of(file)} starts with {{, but is not a JSON object with names and keys. Pass a file that contains "
             "only a key, or a file that `svcnb apply` saved.",
             param_hint="--key-file",
         )
     if not keys:
-        problem = f"{_named(file)} contains no key: pass a file that contains one key"
+        problem = f"{name_of(file)} contains no key: pass a file that contains one key"
         raise click.BadParameter(problem, param_hint="--key-file")
     if len(keys) > 1:
         problem = (
-            f"{_named(file)} contains {len(keys)} keys ({', '.join(keys)}), but only one is allowed: save each key in "
+            f"{name_of(file)} contains {len(keys)} keys ({', '.join(keys)}), but only one is allowed: save each key in "
             "its own file"
         )
         raise click.BadParameter(problem, param_hint="--key-file")
@@ -203,16 +178,32 @@ def read_source(file: Path) -> str:
         text = source.decode("utf-8")
     except UnicodeDecodeError as error:
         raise click.BadParameter(
-            f"{_named(file)} is not UTF-8 text: invalid byte {source[error.start]:#04x} at position {error.start}. "
+            f"{name_of(file)} is not UTF-8 text: invalid byte {source[error.start]:#04x} at position {error.start}. "
             "Save the source as UTF-8.",
             param_hint="FILE",
         ) from None
     if not text:
         raise click.BadParameter(
-            f"{_named(file)} is empty: write an action, for example: async function main({{ n }}) {{ return n + 1; }}",
+            f"{name_of(file)} is empty: write an action, for example: async function main({{ n }}) {{ return n + 1; }}",
             param_hint="FILE",
         )
     return text
+
+
+def ask_secret(prompt: str) -> str:
+    """Asks for a secret, and does not show the input on a terminal.
+
+    Args:
+        prompt: Text of the question.
+    """
+    import warnings
+    from getpass import GetPassWarning
+
+    with warnings.catch_warnings():
+        # Without a terminal, there is nothing to hide, and the warning would show a line of Python.
+        warnings.simplefilter("ignore", GetPassWarning)
+        secret: str = click.prompt(prompt, hide_input=True, err=True)
+    return secret
 
 
 def save_option(function: Callable[..., Any]) -> Callable[..., Any]:

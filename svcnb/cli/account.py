@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
-from svcnb.cli._service import new_key_file, print_secret, read_secret, save_option, with_service
+from svcnb.cli._service import (
+    ask_secret,
+    name_of,
+    new_key_file,
+    print_secret,
+    read_secret,
+    save_option,
+    with_service,
+)
+from svcnb.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from svcnb.client import Client
@@ -172,20 +181,27 @@ def _confirmed(work: Callable[[bool], Any], *, yes: bool) -> Any:
         try:
             return work(False)  # noqa: FBT003 - `work` has only this argument
         except NotConfirmed as error:
-            click.echo(error.message[:1].upper() + error.message[1:] + ":", err=True)
+            click.echo(error.message.replace(_PYTHON, "This command", 1) + ":", err=True)
             for sentence in error.consequences:
                 click.echo(f"- {sentence}", err=True)
             click.confirm("Continue?", abort=True, err=True)
     return work(True)  # noqa: FBT003 - `work` has only this argument
 
 
+_PYTHON: Final = "this call requires confirm=True, because it"
+"""First words of `NotConfirmed.message`, which a command replaces."""
+
+
 def _signer(file: Path, contract_wallet: str | None) -> Signer:
+    from svcnb.client.errors import SigningError
     from svcnb.client.signing import ContractWallet, LocalSigner
 
     text = read_secret(file)
-    if text.startswith("{"):
-        password = click.prompt("Password of the key file", hide_input=True, err=True)
-        owner = LocalSigner.from_keyfile(file, password)
-    else:
-        owner = LocalSigner.from_key(text)
-    return owner if contract_wallet is None else ContractWallet(contract_wallet, owner)
+    try:
+        if text.startswith("{"):
+            owner = LocalSigner.from_json(text, ask_secret("Password of the key file"), name=name_of(file))
+        else:
+            owner = LocalSigner.from_key(text)
+        return owner if contract_wallet is None else ContractWallet(contract_wallet, owner)
+    except SigningError as error:  # the options are invalid, and nothing was signed
+        raise InvalidArgument(error.message, hint=error.hint) from None

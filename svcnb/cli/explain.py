@@ -8,7 +8,8 @@ import click
 
 from svcnb.cli._advice import repair_commands
 from svcnb.cli._output import examples, output_options, quiet, show
-from svcnb.cli._service import KeyHash, with_service
+from svcnb.cli._parameters import KeyHash
+from svcnb.cli._service import with_service
 from svcnb.cli.actions import cid_or_file
 from svcnb.exit_codes import ExitCode
 

@@ -87,7 +87,7 @@ def clear(*, yes: bool) -> None:
 
     history = History()
     if not yes:
-        click.confirm(f"Delete all runs in {history.path}?", abort=True)
+        click.confirm(f"Delete all runs in {history.path}?", abort=True, err=True)
     click.echo(f"Deleted runs: {history.clear()}.")
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
-from svcnb.cli._service import KeyHash, new_key_file, print_secret, save_option, with_service
+from svcnb.cli._parameters import KeyHash
+from svcnb.cli._service import new_key_file, print_secret, save_option, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client

@@ -19,6 +19,8 @@ import click
 
 from svcnb.cli import _workbench
 from svcnb.cli._output import examples
+from svcnb.cli._parameters import PORT
+from svcnb.cli._serve import listening_error
 from svcnb.lessons import lessons_folder
 
 FIRST_LESSON = "01-quickstart.ipynb"
@@ -28,7 +30,7 @@ POLL_S = 0.2
 
 
 @click.command("lab", epilog=examples("svcnb lab --folder my-lessons --port 8888", "svcnb lab --workbench"))
-@click.option("--port", type=int, default=0, help="Port of JupyterLab; 0 uses a free port.")
+@click.option("--port", type=PORT, default=0, help="Port of JupyterLab; 0 uses a free port.")
 @click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
@@ -187,21 +189,24 @@ def _quiet(own: Path) -> dict[str, str]:
 def _held(port: int) -> Iterator[int]:
     """Context manager that yields the port of JupyterLab. 0 selects a free port.
 
-    On Linux, the selected port is reserved until JupyterLab listens on the port.
+    On Linux, the port is reserved until JupyterLab listens on the port.
+
+    Raises:
+        PortInUse: Another program uses the port.
     """
-    if port:
-        yield port
-        return
     with socket.socket() as holder:
+        if os.name == "posix":  # on Windows, this option would accept a port that another program uses
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            holder.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise listening_error("127.0.0.1", port, error) from error
+        chosen: int = holder.getsockname()[1]
         # On Linux, JupyterLab can bind and listen on the port while this socket is also bound to the port. On other
         # systems, release the port first, although another process can then use it.
-        if holds := sys.platform == "linux":
-            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        holder.bind(("127.0.0.1", 0))
-        free: int = holder.getsockname()[1]
-        if not holds:
+        if sys.platform != "linux":
             holder.close()
-        yield free
+        yield chosen
 
 
 def _missing(module: str) -> bool:

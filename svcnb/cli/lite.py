@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from svcnb.cli._output import examples
+from svcnb.cli._parameters import PORT
 
 _SITE = click.Path(file_okay=False, path_type=Path)
 
@@ -42,7 +43,7 @@ def build(folder: Path, distribution: Path | None) -> None:
 
 @command.command("serve", epilog=examples("svcnb lite serve site --port 8080"))
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="TCP port; 0 uses a free port.")
+@click.option("--port", type=PORT, default=0, help="TCP port; 0 uses a free port.")
 def serve(folder: Path, port: int) -> None:
     """Serve a built site on this machine, until Ctrl-C."""
     from svcnb.lite.server import make_server

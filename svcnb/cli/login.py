@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._output import examples
-from svcnb.cli._service import environment, read_key
+from svcnb.cli._service import ask_secret, environment, read_key
 from svcnb.files import replace_file
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def command(base_url: str | None, key_file: Path | None, profile: str | None, *,
     values = read_settings(path)
     address = base_url or click.prompt("Address of the service", err=True)
     url = clean_url(address, "base_url").removesuffix(API_PATH)
-    key = clean_key(read_key(key_file) if key_file else click.prompt("API key", hide_input=True, err=True))
+    key = clean_key(read_key(key_file) if key_file else ask_secret("API key"))
     if check and not _is_valid(url, key):
         raise click.ClickException(
             f"the key does not belong to any account at {url}. Check the key, or skip this check with --no-check."

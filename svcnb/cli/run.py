@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._output import examples, json_text, output_options, show
+from svcnb.cli._parameters import FiniteNumber
 from svcnb.cli._service import read_source, with_service
 from svcnb.files import read_text
 from svcnb.protocol.nesting import parse
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--until-effective",
-    type=click.FloatRange(0),
+    type=FiniteNumber(0),
     metavar="SECONDS",
     help=("Retry for at most this number of seconds, until a new permission takes effect."),
 )
@@ -106,7 +107,8 @@ def _parsed(params: str) -> object:
         return parse(text)
     except OSError as error:
         raise click.BadParameter(
-            f"{params[1:]} cannot be read ({error.strerror}): pass @ and the path of a JSON file", param_hint="--params"
+            f"{params[1:]!r} cannot be read ({error.strerror}): pass @ and the path of a JSON file",
+            param_hint="--params",
         ) from None
     except ValueError as error:
         raise click.BadParameter(

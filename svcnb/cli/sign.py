@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from svcnb.protocol.vocabulary import Vocabulary
 
 SECRET_BYTES = 32
+_UINT256 = click.IntRange(0, (1 << 256) - 1)
 FLOWS = {
     "create-wallet": "CreateWallet",
     "convert-account": "ConvertAccount",
@@ -30,10 +31,10 @@ FLOWS = {
     required=True,
     help="File that contains the wallet's private key in hex. Use - for standard input.",
 )
-@click.option("--chain-id", type=int, help="The node's chain id. Default: read from the service.")
+@click.option("--chain-id", type=_UINT256, help="The node's chain id. Default: read from the service.")
 @click.option(
     "--issued-at",
-    type=int,
+    type=_UINT256,
     metavar="SECONDS",
     help=("Time of the signature, in Unix seconds. Default: the service's current time."),
 )

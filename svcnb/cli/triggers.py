@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, quiet, show
+from svcnb.cli._parameters import FiniteNumber
 from svcnb.cli._service import profile_option, read_secret, read_source, with_service
 from svcnb.protocol.nesting import parse
 
@@ -75,7 +76,9 @@ def command() -> None:
     "--triggers-url",
     help="Address of the triggers service. Default: SVC_TRIGGERS_URL, otherwise the configuration file.",
 )
-@click.option("--timeout", type=float, default=600.0, show_default=True, help="Seconds to wait for the approval.")
+@click.option(
+    "--timeout", type=FiniteNumber(0), default=600.0, show_default=True, help="Seconds to wait for the approval."
+)
 @click.option("--no-browser", is_flag=True, help="Print the address of the page instead of opening the page.")
 @profile_option
 def authorize(token_file: Path, triggers_url: str | None, timeout: float, no_browser: bool) -> None:

@@ -17,8 +17,10 @@ from urllib.parse import quote
 import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
+from svcnb.cli._parameters import PORT, FiniteNumber
+from svcnb.cli._serve import listening_error
 from svcnb.exit_codes import ExitCode
-from svcnb.protocol.limits import LEARNER_IDLE_STOP_S
+from svcnb.protocol.limits import LEARNER_IDLE_STOP_S, MAX_CREDIT_CENTS
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
@@ -59,15 +61,21 @@ def _folder(wrapped: Any) -> Any:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="CSV file of learners. You can also pass a .csv or .txt file as an argument.",
 )
-@click.option("--credit", type=int, default=500, show_default=True, help="Credit of each new account, in cents.")
+@click.option(
+    "--credit",
+    type=click.IntRange(0, MAX_CREDIT_CENTS),
+    default=500,
+    show_default=True,
+    help="Credit of each new account, in cents.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", "--desk-port", type=int, default=0, help="Port to listen on; 0 uses a free port.")
+@click.option("--port", "--desk-port", type=PORT, default=0, help="Port to listen on; 0 uses a free port.")
 @click.option(
     "--url", "--desk-url", help="Address that the learners use for the server, if this address differs from --host."
 )
 @click.option(
     "--idle-minutes",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteNumber(min=0, min_open=True),
     default=LEARNER_IDLE_STOP_S / 60,
     show_default=True,
     help="Number of minutes without requests until a learner's emulator stops. The next request starts the emulator "
@@ -108,11 +116,13 @@ def start(
             ),
             param_hint="--host",
         )
+    from svcnb.client.config import clean_url
     from svcnb.files import replace_file
     from svcnb.workshop import Workshop
     from svcnb.workshop.hub import SERVER_FILE
     from svcnb.workshop.roster_file import read_roster
 
+    url = url and clean_url(url, "--url")
     if not all(given.strip() for given in learners):
         raise click.BadParameter(
             "a learner has an empty name. Pass a name or an e-mail address.", param_hint="LEARNERS"
@@ -229,10 +239,10 @@ def restore(learner: str, label: str, folder: Path) -> None:
 @click.argument("part", type=click.Choice(["chain", "billing", "runtime", "cpu", "triggers"]))
 @click.option(
     "--times",
-    type=int,
+    type=click.IntRange(1),
     help="Number of affected calls. Default: all calls, until you run `svcnb workshop fault-clear`.",
 )
-@click.option("--delay", type=float, help="Delay of each call, in seconds.")
+@click.option("--delay", type=FiniteNumber(0), help="Delay of each call, in seconds.")
 @_folder
 def fault(part: str, times: int | None, delay: float | None, folder: Path) -> None:
     """Inject a fault into a PART of the service, in all running emulators."""
@@ -266,7 +276,7 @@ def fault_clear(folder: Path) -> None:
 @click.option("--last", type=click.IntRange(0, 17), default=9, show_default=True, help="Number of the last lesson.")
 @click.option(
     "--pause",
-    type=click.FloatRange(min=0),
+    type=FiniteNumber(min=0),
     default=20.0,
     show_default=True,
     help="Pause after each cell, in seconds.",
@@ -327,7 +337,7 @@ def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Pat
     place = folder / PLACES / f"{name}.env"
     replace_file(place, "".join(lines))
     hand_out = folder / HAND_OUT_FILE
-    everyone = parse(hand_out.read_text(encoding="utf-8")) if hand_out.exists() else {}
+    everyone = _read_json(hand_out) if hand_out.exists() else {}
     replace_file(hand_out, json.dumps(everyone | {name: dict(environment)}, indent=1))
     return place
 
@@ -341,20 +351,33 @@ def _serve(room: Workshop, host: str, port: int, url: str | None, folder: Path) 
     if not port and kept.exists():
         with suppress(OSError, ValueError):
             return serve(port=int(kept.read_text(encoding="ascii")))
-    server = serve(port=port)
+    try:
+        server = serve(port=port)
+    except (OSError, UnicodeError) as error:
+        raise listening_error(host, port, error) from error
     replace_file(kept, str(server.port))
     return server
 
 
 def _ask(folder: Path, method: str, path: str, body: object = None) -> Any:
+    from svcnb.control import EmulatorUnreachable
     from svcnb.control.plane import ControlPlane
     from svcnb.workshop.hub import SERVER_FILE
 
     try:
-        server = parse((folder / SERVER_FILE).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise click.ClickException(
-            f"no workshop is running in the folder {folder}. Start one: `svcnb workshop start ada grace --folder "
-            f"{folder}`."
+        server = _read_json(folder / SERVER_FILE)
+        return ControlPlane(server["url"], server["token"]).request(method, path, body)
+    except (FileNotFoundError, EmulatorUnreachable):
+        raise EmulatorUnreachable(
+            f"no workshop is running in the folder {folder}",
+            hint=f"Start one: `svcnb workshop start ada grace --folder {folder}`.",
         ) from None
-    return ControlPlane(server["url"], server["token"]).request(method, path, body)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise click.ClickException(
+            f"{path} is not valid JSON ({error}). Delete this file, and start the workshop again."
+        ) from None

@@ -30,15 +30,8 @@ class _Clock:
     skew: float | None = None
 
     def observe(self, answer: Answer) -> None:
-        from email.utils import parsedate_to_datetime
-
-        try:
-            told = parsedate_to_datetime(answer.headers["date"]).timestamp()
-        except (KeyError, ValueError, TypeError):
+        if (measured := answer.clock_skew) is None:
             return
-        # The header has a resolution of one second. The estimate assumes that the middle of that second was halfway
-        # between the request and the response.
-        measured = told + 0.5 - (answer.sent_at + answer.elapsed / 2)
         self.skew = measured if self.skew is None or abs(measured - self.skew) > 1.0 else (self.skew + measured) / 2
 
 
@@ -108,11 +101,7 @@ class AsyncTransport:
         self.clock: _Clock = _Clock()
 
     async def send(self, request: Request) -> Answer:
-        """Sends one request, and returns the response.
-
-        Raises:
-            TransportError: No complete response arrived.
-        """
+        """Asynchronous version of `SyncTransport.send`."""
         sent_at, begun, closed = time.time(), time.perf_counter(), self._client.is_closed
         try:
             response = await self._client.request(**_arguments(request))
@@ -129,7 +118,7 @@ class AsyncTransport:
         return answer
 
     async def aclose(self) -> None:
-        """Closes the connections, except the connections of the user's own client."""
+        """Asynchronous version of `SyncTransport.close`."""
         if self._owner:
             await self._client.aclose()
 

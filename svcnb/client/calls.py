@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -107,6 +108,21 @@ class Answer:
     content: bytes = field(repr=False)
     sent_at: float
     elapsed: float
+
+    @property
+    def date(self) -> float | None:
+        """Time in the ``Date`` header in Unix seconds, or None without a valid header."""
+        try:
+            return parsedate_to_datetime(self.headers["date"]).timestamp()
+        except (KeyError, ValueError, TypeError):
+            return None
+
+    @property
+    def clock_skew(self) -> float | None:
+        """Seconds by which the service's clock is ahead of this machine's clock, or None without a valid header."""
+        # The header has a resolution of one second. The estimate assumes that the middle of that second was halfway
+        # between the request and the response.
+        return None if self.date is None else self.date + 0.5 - (self.sent_at + self.elapsed / 2)
 
 
 @dataclass(frozen=True)

@@ -50,44 +50,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Client(ClientSettings[SyncSession]):
-    """Synchronous client of the service. Several threads can use one client.
-
-    Connections stay open between calls. The connections close after ``close()``, at the end of a ``with`` block, or
-    when Python deletes the last client that uses the connections.
-
-    The client reads each setting from the first of these sources that contains the setting: argument, selected profile,
-    environment, configuration file (`svcnb.client.config`).
-
-    Args:
-        base_url: Address of the service, the part before ``/core/v1``.
-        api_key: Account key or usage key.
-        triggers_url: Address of the triggers service.
-        rpc_url: JSON-RPC address of the chain.
-        control_token: Token of an emulator's control plane, for reading traces. You can omit the token for an emulator
-            that you run on this machine, because the client then reads the token from a file.
-        vocabulary: Names of the service and of the payment processor, as they appear in paths and headers.
-        timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call. None means the
-            default values of `Timeouts`.
-        retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
-            policy. None means the default values of `Retries`.
-        on_run: Listeners that receive a `RunRecord` after every execution.
-        history: File that records runs without secrets. False disables the record. None means the value of
-            ``SVC_HISTORY``, or the default path if the variable is not set. `History` reads the file.
-        config_file: Settings file to use instead of the default file.
-        http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close this client
-            yourself. The argument ``timeout`` still applies. None creates a client.
-        headers: Headers to send with every request to the service, for example for a gateway.
-
-    Raises:
-        ConfigError: The address of the service is not set, or a setting is invalid.
-
-    Example:
-        >>> svc = Client("http://127.0.0.1:8000", api_key="c2VjcmV0")
-        >>> svc
-        Client('http://127.0.0.1:8000', with a key)
-        >>> svc.close()
-    """
+class ServiceClient(ClientSettings[SyncSession]):
+    """Base class of `Client`, with its connection, its resources and its explanations."""
 
     def __init__(
         self,
@@ -164,7 +128,100 @@ class Client(ClientSettings[SyncSession]):
         """Information about the node that responds: chain, limits, payers, version and health."""
         return Node(self._session)
 
-    # --- operations -------------------------------------------------------------------------------------------------
+    # --- explanations -----------------------------------------------------------------------------------------------
+
+    def trace(self, of: Traced) -> Trace:
+        """Returns the timeline of an execution on an emulator: the run's operations, their times, and the used memory.
+
+        Failed executions also have a timeline. To read this timeline, pass the error that ``run`` raised.
+
+        Args:
+            of: The result or the error of ``run``, or a request id.
+
+        Raises:
+            TraceUnavailable: The service is not an emulator, or has deleted the timeline.
+        """
+        return self._session.drive(tracing.trace(of))
+
+    def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
+        """Returns an explanation of why a key can run an action with a wallet, or which permission is missing.
+
+        This call is free. If a permission is missing, the result contains the code that grants the permission. The
+        client uses its own key only to read, so any key of the account works. The result shows the account's current
+        settings. A new permission can take a few seconds to take effect.
+
+        Args:
+            key: A usage key, its text or its hash, or an account. None selects the client's own key.
+            action: An action, a source, a CID or a hashed CID.
+            wallet: The wallet that the action uses, or None for a run without a wallet.
+
+        Raises:
+            InvalidArgument: An argument does not identify exactly one object.
+
+        Example:
+            ``svc.explain(key, action, wallet).repair.code``
+        """
+        return self._session.drive(explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0))
+
+    # --- closing ----------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Closes the connections of this client, and of the clients that its `with_key` and `with_options` returned.
+
+        The method also closes the file that records runs. An ``http_client`` that you passed stays open. On a client
+        that `with_key` or `with_options` returned, this method has no effect.
+        """
+        if self._owner:
+            self._session.transport.close()
+            close_recorders(self.on_run)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Client(ServiceClient):
+    """Synchronous client of the service. Several threads can use one client.
+
+    Connections stay open between calls. The connections close after ``close()``, at the end of a ``with`` block, or
+    when Python deletes the last client that uses the connections.
+
+    The client reads each setting from the first of these sources that contains the setting: argument, selected profile,
+    environment, configuration file (`svcnb.client.config`).
+
+    Args:
+        base_url: Address of the service, the part before ``/core/v1``.
+        api_key: Account key or usage key.
+        triggers_url: Address of the triggers service.
+        rpc_url: JSON-RPC address of the chain.
+        control_token: Token of an emulator's control plane, for reading traces. You can omit the token for an emulator
+            that you run on this machine, because the client then reads the token from a file.
+        vocabulary: Names of the service and of the payment processor, as they appear in paths and headers.
+        timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call. None means the
+            default values of `Timeouts`.
+        retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
+            policy. None means the default values of `Retries`.
+        on_run: Listeners that receive a `RunRecord` after every execution.
+        history: File that records runs without secrets. False disables the record. None means the value of
+            ``SVC_HISTORY``, or the default path if the variable is not set. `History` reads the file.
+        config_file: Settings file to use instead of the default file.
+        http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close this client
+            yourself. The argument ``timeout`` still applies. None creates a client.
+        headers: Headers to send with every request to the service, for example for a gateway.
+
+    Raises:
+        ConfigError: The address of the service is not set, or a setting is invalid.
+
+    Example:
+        >>> svc = Client("http://127.0.0.1:8000", api_key="c2VjcmV0")
+        >>> svc
+        Client('http://127.0.0.1:8000', with a key)
+        >>> svc.close()
+    """
 
     def run(
         self,
@@ -200,19 +257,6 @@ class Client(ClientSettings[SyncSession]):
         """
         run = self._session.drive(running.run(self._config, action, params, named, until_effective))
         return run.known_by(self.trace)
-
-    def trace(self, of: Traced) -> Trace:
-        """Returns the timeline of an execution on an emulator: the run's operations, their times, and the used memory.
-
-        Failed executions also have a timeline. To read this timeline, pass the error that ``run`` raised.
-
-        Args:
-            of: The result or the error of ``run``, or a request id.
-
-        Raises:
-            TraceUnavailable: The service is not an emulator, or has deleted the timeline.
-        """
-        return self._session.drive(tracing.trace(of))
 
     def map(
         self,
@@ -254,26 +298,6 @@ class Client(ClientSettings[SyncSession]):
         perform = self.run if executor is None else RemoteRuns(self._session, executor).run
         return Batch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
 
-    def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Returns an explanation of why a key can run an action with a wallet, or which permission is missing.
-
-        This call is free. If a permission is missing, the result contains the code that grants the permission. The
-        client uses its own key only to read, so any key of the account works. The result shows the account's current
-        settings. A new permission can take a few seconds to take effect.
-
-        Args:
-            key: A usage key, its text or its hash, or an account. None selects the client's own key.
-            action: An action, a source, a CID or a hashed CID.
-            wallet: The wallet that the action uses, or None for a run without a wallet.
-
-        Raises:
-            InvalidArgument: An argument does not identify exactly one object.
-
-        Example:
-            ``svc.explain(key, action, wallet).repair.code``
-        """
-        return self._session.drive(explanations.explain(self._config, key, action, wallet, self.clock_skew or 0.0))
-
     def with_raw_response(self, call: Callable[[Self], T]) -> RawResponse[T]:
         """Makes calls, and returns their result together with the HTTP responses.
 
@@ -297,23 +321,3 @@ class Client(ClientSettings[SyncSession]):
         twin = AsyncClient.__new__(AsyncClient)
         twin._start(AsyncSession(AsyncTransport(self._config.base_url), self._config, self.on_run), owner=True)  # noqa: SLF001 - a class of this package
         return twin
-
-    # --- time and closing -------------------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Closes the connections of this client, and of the clients that its `with_key` and `with_options` returned.
-
-        The method also closes the file that records runs. An ``http_client`` that you passed stays open. On a client
-        that `with_key` or `with_options` returned, this method has no effect.
-        """
-        if self._owner:
-            self._session.transport.close()
-            close_recorders(self.on_run)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

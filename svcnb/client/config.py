@@ -178,14 +178,17 @@ def load(
     )
 
 
-def address() -> str | None:
-    """Returns the configured address of the service, without a trailing slash, or None if no address is configured.
+def address(name: str = "base_url") -> str | None:
+    """Returns a configured address without a trailing slash, or None if the address is not configured.
+
+    Args:
+        name: Name of the setting, ``base_url`` or ``triggers_url``.
 
     Raises:
         ConfigError: A setting is invalid.
     """
-    found = _found(None, None, os.environ).get("base_url")
-    return clean_url(found, "base_url").removesuffix(API_PATH) if found else None
+    found = _found(None, None, os.environ).get(name)
+    return clean_url(found, name).removesuffix(API_PATH) if found else None
 
 
 def vocabulary() -> Vocabulary:
@@ -218,15 +221,13 @@ def _found(base_url: str | None, file: str | Path | None, environment: Mapping[s
     # An explicitly selected profile takes precedence over the environment. The settings at the top of the file do not.
     found = found | from_file if chosen else from_file | found
     if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
-        _remove_key_of_other_address(found, from_file["base_url"], base_url)
+        in_use, home = (
+            url.strip().rstrip("/").removesuffix(API_PATH)
+            for url in (base_url or found["base_url"], from_file["base_url"])
+        )
+        if in_use != home:
+            del found["api_key"]
     return found
-
-
-def _remove_key_of_other_address(found: dict[str, str], home: str, given: str | None) -> None:
-    """Removes the key of the file if the address in the file differs from the address in use."""
-    in_use = (given or found["base_url"]).strip().rstrip("/").removesuffix(API_PATH)
-    if in_use != home.strip().rstrip("/").removesuffix(API_PATH):
-        del found["api_key"]
 
 
 def clean_url(url: str, name: str) -> str:
@@ -304,8 +305,7 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
     """Returns the selected profile and its settings, or None and the settings at the top of the file."""
     profile = environment.get("SVC_PROFILE", "").strip() or None
     path = Path(file).expanduser() if file else config_file(environment)
-    required = bool(file or environment.get("SVCNB_CONFIG"))
-    values = {} if path is None else read_settings(path, required=required)
+    values = {} if path is None else read_settings(path, required=bool(file or environment.get("SVCNB_CONFIG")))
     profiles = values.pop("profiles", {})
     if profile is None:
         return None, values
@@ -319,9 +319,7 @@ def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple
 
 
 def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
-    """Reads a configuration file, and returns its settings.
-
-    The member ``profiles`` contains the settings of each profile.
+    """Reads a configuration file, and returns its settings, with the settings of each profile in ``profiles``.
 
     Args:
         path: Path of the file.

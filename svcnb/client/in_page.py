@@ -60,18 +60,9 @@ def patch_libraries() -> None:
         AsyncPageTransport.handle_async_request  # type: ignore[assignment]
     )
     if (loaded := sys.modules.get(_ADAPTERS)) is not None:
-        use_in_requests(loaded)
+        loaded.HTTPAdapter.send = _send
     elif not any(isinstance(each, _RequestsFinder) for each in sys.meta_path):
         sys.meta_path.insert(0, _RequestsFinder())
-
-
-def use_in_requests(adapters: ModuleType) -> None:
-    """Redirects clients of the library requests to the emulators in the page.
-
-    Args:
-        adapters: The module ``requests.adapters``.
-    """
-    adapters.HTTPAdapter.send = _send
 
 
 def _send(self: Any, request: Any, timeout: Any = None, **_options: Any) -> Any:
@@ -113,7 +104,7 @@ class _RequestsFinder(MetaPathFinder):
 
             def exec_module(module: ModuleType) -> None:
                 execute(module)
-                use_in_requests(module)
+                module.HTTPAdapter.send = _send
 
             found.loader.exec_module = exec_module  # type: ignore[method-assign]
         return found

@@ -146,7 +146,7 @@ class Recorder:
 
     def __call__(self, record: RunRecord) -> None:
         """Records one run. If the file is not writable, the method logs one warning and raises no error."""
-        self._add(INSERT, row_of(record))
+        self._add(INSERT, _row_of(record))
 
     def note(self, noted: Noted, config: Config) -> None:
         """Records a fee, a payment or a balance.
@@ -237,8 +237,7 @@ def prune(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM ledger WHERE id <= (SELECT max(id) FROM ledger) - ?", (KEPT_RECORDED_RUNS,))
 
 
-def row_of(record: RunRecord) -> dict[str, Any]:
-    """Returns the values to store for one run, without secrets."""
+def _row_of(record: RunRecord) -> dict[str, Any]:
     run, error = record.run, record.error
     return storable(
         {

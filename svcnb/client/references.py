@@ -22,7 +22,7 @@ from svcnb.client.models.wallets import Wallet
 from svcnb.client.secret import Secret
 from svcnb.protocol import limits
 from svcnb.protocol.action import Action
-from svcnb.protocol.cid import source_cid
+from svcnb.protocol.cid import is_cid_v0, source_cid
 from svcnb.protocol.hashes import api_key_hash, hashed_cid
 from svcnb.protocol.wire.rejections import shown
 from svcnb.protocol.wire.values import (
@@ -41,7 +41,6 @@ ActionRef: TypeAlias = Action | RegisteredAction | str | int
 WalletRef: TypeAlias = Wallet | Account | str | int
 KeyRef: TypeAlias = UsageKey | Secret | str
 
-_CID_V0: Final = re.compile(r"Qm[1-9A-HJ-NP-Za-km-z]{44}\Z")
 _ADDRESS: Final = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40})\Z")
 _ZEROS: Final = re.compile(r"(?:0[xX])?0+\Z")
 
@@ -49,6 +48,13 @@ _ZEROS: Final = re.compile(r"(?:0[xX])?0+\Z")
 def _shown(value: object) -> str:
     """Returns a string or a number as text, and the type of any other value."""
     return shown(value) if isinstance(value, (str, int, float)) else f"of type {type(value).__name__}"
+
+
+def _wildcard(what: str, resource: str, listed: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"0 is the wildcard for all {what}s: pass a single {what}",
+        hint=f"To list the {listed}, call {resource}.list().",
+    )
 
 
 def is_name(value: object) -> bool:
@@ -64,10 +70,7 @@ def group_id(value: GroupRef) -> int:
     """
     number = _group_number(value)
     if number == everything:
-        raise InvalidArgument(
-            "0 is the wildcard for all groups: pass a single group",
-            hint="To list the groups, call svc.groups.list().",
-        )
+        raise _wildcard("group", "svc.groups", "groups")
     return number
 
 
@@ -137,10 +140,7 @@ def one_wallet_address(value: WalletRef, account: str = "svc") -> str:
     """
     address = wallet_address(value)
     if address == WILDCARD_ADDRESS:
-        raise InvalidArgument(
-            "0 is the wildcard for all wallets: pass a single wallet",
-            hint=f"To list the wallets, call {account}.wallets.list().",
-        )
+        raise _wildcard("wallet", f"{account}.wallets", "wallets")
     return address
 
 
@@ -166,10 +166,7 @@ def one_action_hash(value: ActionRef, account: str = "svc") -> str:
     """
     hashed = action_hash(value)
     if hashed == WILDCARD_HASH:
-        raise InvalidArgument(
-            "0 is the wildcard for all actions: pass a single action",
-            hint=f"To list the registered actions, call {account}.actions.list().",
-        )
+        raise _wildcard("action", f"{account}.actions", "registered actions")
     return hashed
 
 
@@ -187,19 +184,19 @@ def raw_cid(value: ActionRef) -> str:
         return value.cid
     if isinstance(value, str):
         text = value.strip()
-        if _CID_V0.match(text):
+        if is_cid_v0(text):
             return text
         if looks_like_hash(text):
             raise InvalidArgument(
                 f"{shown(text)} is the hash of a CID: pass the CID itself",
                 hint="Pass the action, its source or its CID (Qm...). The CID cannot be computed from its hash.",
             )
-        if looks_like_cid(text):
+        if looks_like_cid(text) and not text.startswith("Qm"):
             raise InvalidArgument(
                 f"{shown(text)} is a CID of version 1, but the service uses version 0 (Qm...)",
                 hint="Pass the action or its source: svcnb.Action(source).cid is version 0.",
             )
-        if looks_like_source(value):
+        if _looks_like_source(value):
             return source_cid(value)
     raise InvalidArgument(
         f"invalid action {_shown(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
@@ -242,16 +239,13 @@ def source_or_cid(value: ActionRef) -> tuple[str | None, str]:
     """
     if isinstance(value, Action):
         return value.source, value.cid
-    if isinstance(value, str) and not _CID_V0.match(value.strip()) and looks_like_source(value):
+    if isinstance(value, str) and not is_cid_v0(value.strip()) and _looks_like_source(value):
         return value, source_cid(value)
     return None, raw_cid(value)
 
 
-def looks_like_source(text: str) -> bool:
-    """Returns whether a string contains whitespace or punctuation of JavaScript.
-
-    Such a string is source code. Any other string is probably a mistyped id.
-    """
+def _looks_like_source(text: str) -> bool:
+    # A string without whitespace and punctuation of JavaScript is probably a mistyped id.
     return bool(re.search(r"[\s(){};=]", text.strip()))
 
 

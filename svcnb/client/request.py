@@ -37,7 +37,7 @@ def exchange(call: Call[T], config: Config) -> Flow[T]:
     """Sends a call, with retries, and returns its result.
 
     The flow retries every call after 429 and 503, because the service then did not charge or change anything. After a
-    transport error, the flow retries only calls that `may_repeat` permits.
+    transport error, the flow retries only calls that are safe to repeat.
 
     Raises:
         TransportError: No response arrived, or the response is not from the API.
@@ -77,13 +77,13 @@ def _exchange(call: Call[T], config: Config) -> Flow[T]:
         try:
             answer = cast("Answer", (yield request))
         except errors.TransportError as error:
-            if last or not may_repeat(call, error):
+            if last or not _may_repeat(call, error):
                 raise _with_doubt_hint(call, error) from error.__cause__
             wait = delay(attempt, None, config)
         else:
             if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - statuses 2xx are successes
                 result = read(call, answer, request)
-                if (noted := money_of(call, answer, result)) is not None:
+                if (noted := _money_of(call, answer, result)) is not None:
                     yield noted
                 return result
             if last or answer.status not in (429, 503):
@@ -182,8 +182,7 @@ def encode(body: object, *, ascii_only: bool = False) -> bytes:
         ) from error
 
 
-def may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
-    """Returns whether the client can retry a call after a transport error."""
+def _may_repeat(call: Call[Any], error: errors.TransportError) -> bool:
     if isinstance(error, errors.NotTheApi) or error.refused or error.closed:
         return False
     return error.unsent or call.method == "GET" or call.repeatable
@@ -300,16 +299,8 @@ def failure(
         hint=hint,
     )
     if isinstance(error, errors.Explicable):
-        error.clock_skew = _skew(answer)
+        error.clock_skew = answer.clock_skew or 0.0
     return error
-
-
-def _skew(answer: Answer) -> float:
-    """Returns the seconds by which the service's clock is ahead of this machine's, or 0 without a ``Date`` header."""
-    try:
-        return parsedate_to_datetime(answer.headers.get("date", "")).timestamp() - answer.sent_at - answer.elapsed
-    except (ValueError, TypeError):
-        return 0.0
 
 
 def mask(text: str, config: Config) -> str:
@@ -348,14 +339,7 @@ METERED_PATHS: Final = frozenset(
 BALANCE_PATH: Final = "/billing/balance"
 
 
-def money_of(call: Call[Any], answer: Answer, result: object) -> Noted | None:
-    """Returns the fee, payment or balance of a successful call, or None if the call has none.
-
-    Args:
-        call: Call that the service accepted.
-        answer: Response of the service.
-        result: Parsed value of the response.
-    """
+def _money_of(call: Call[Any], answer: Answer, result: object) -> Noted | None:
     if not call.key or not isinstance(call.path, str):
         return None
     reference = answer.headers.get("x-request-id", "")

@@ -7,8 +7,9 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from svcnb.client.calls import Act, Call, Flow, Later, Noted, Notice, Now, Pause, Request, Step
 from svcnb.client.config import Config
@@ -19,22 +20,25 @@ if TYPE_CHECKING:
     from svcnb.client._http import AsyncTransport, SyncTransport
 
 T = TypeVar("T")
+Transport = TypeVar("Transport", "SyncTransport", "AsyncTransport")
 Listener = Callable[[Any], object]
 
 _LOG = logging.getLogger("svcnb.client")
 
 
-class SyncSession:
-    """Transport, settings and listeners of one synchronous client."""
+@dataclass
+class _Session(Generic[Transport]):
+    transport: Transport
+    config: Config
+    listeners: list[Listener]
 
-    def __init__(self, transport: SyncTransport, config: Config, listeners: list[Listener]) -> None:
-        self.transport = transport
-        self.config = config
-        self.listeners = listeners
-
-    def with_settings(self, config: Config, listeners: list[Listener]) -> SyncSession:
+    def with_settings(self, config: Config, listeners: list[Listener]) -> Self:
         """Returns a session with other settings and the same transport."""
-        return SyncSession(self.transport, config, listeners)
+        return type(self)(self.transport, config, listeners)
+
+
+class SyncSession(_Session["SyncTransport"]):
+    """Transport, settings and listeners of one synchronous client."""
 
     def drive(self, flow: Flow[T]) -> T:
         """Runs a flow to its end, and returns its value."""
@@ -75,17 +79,8 @@ class SyncSession:
                 return None
 
 
-class AsyncSession:
+class AsyncSession(_Session["AsyncTransport"]):
     """Asynchronous version of `SyncSession`."""
-
-    def __init__(self, transport: AsyncTransport, config: Config, listeners: list[Listener]) -> None:
-        self.transport = transport
-        self.config = config
-        self.listeners = listeners
-
-    def with_settings(self, config: Config, listeners: list[Listener]) -> AsyncSession:
-        """Returns a session with other settings and the same transport."""
-        return AsyncSession(self.transport, config, listeners)
 
     async def drive(self, flow: Flow[T]) -> T:
         """Runs a flow to its end, and returns its value."""

@@ -16,7 +16,7 @@ from svcnb.checked import Checked
 from svcnb.client._http import SyncTransport
 from svcnb.client.client import Client
 from svcnb.client.client_settings import checked_headers
-from svcnb.client.config import Config, load
+from svcnb.client.config import Config, address, load
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import CronPreview, EventPreview, Me, Trigger, TriggerRun, TriggerToken
 from svcnb.client.references import ActionRef, WalletRef
@@ -47,8 +47,9 @@ class TriggersSettings(Checked):
         config: Config | None,
         headers: Mapping[str, str] | None,
     ) -> None:
-        found = load(base_url=triggers_url, triggers_url=triggers_url) if config is None else config
-        self._access = flows.access_of(triggers_url or found.triggers_url, token)
+        url = triggers_url or (config.triggers_url if config else address("triggers_url"))
+        self._access = flows.access_of(url, token)
+        found = config or load(base_url=url, triggers_url=url)
         self._config = found.replace(base_url=self._access.url, api_key=None, headers=checked_headers(headers))
 
     @property
@@ -146,8 +147,7 @@ class TriggersClient(TriggersSettings):
     ) -> Me:
         """Opens the approval page in a browser, waits until a user has approved the token, and returns the user.
 
-        If the token is already approved, the method returns immediately. The address of the page contains only the hash
-        of the token.
+        If the token is already approved, the method returns immediately.
 
         Args:
             timeout: Seconds to wait, ten minutes by default. The client checks the approval every two seconds.

@@ -32,21 +32,9 @@ class ControlPlane:
         self._token = token
 
     def request(self, method: str, path: str, body: object = None) -> Any:
-        """Sends one request to the control plane.
+        """Sends one request to the control plane; see `svcnb.control.EmulatorControl.request`."""
+        from http.client import HTTPException
 
-        Args:
-            method: ``GET``, ``POST``, ``PUT``, ``PATCH`` or ``DELETE``.
-            path: Path below ``/_emulator``.
-            body: JSON body, or None for no body.
-
-        Returns:
-            Parsed JSON of the response.
-
-        Raises:
-            InvalidArgument: The method is not allowed, or the body cannot be encoded as JSON.
-            EmulatorUnreachable: The emulator does not respond.
-            ControlRefused: The response is an error. The exception contains the status and the message.
-        """
         if method not in _METHODS:
             raise InvalidArgument(f"invalid method {method!r}: expected one of {', '.join(_METHODS)}")
         headers = {"Accept": "application/json"}
@@ -57,11 +45,17 @@ class ControlPlane:
             payload = encode(body, ascii_only=True)
             headers["Content-Type"] = "application/json"
         send = self._send_in_page if IN_PAGE else self._send
-        status, text = send(method, self._control_url + path, payload, headers)
+        try:
+            status, text = send(method, self._control_url + path, payload, headers)
+        except (OSError, HTTPException) as error:
+            # Raise the error without the library's frames, because their variables contain the headers.
+            raise EmulatorUnreachable(
+                f"the request to the emulator at {self._control_url} failed ({error})"
+            ) from error.with_traceback(None)
         return _read(status, text, self._control_url + path)
 
     def _send(self, method: str, address: str, payload: bytes | None, headers: dict[str, str]) -> tuple[int, str]:
-        from http.client import HTTPConnection, HTTPException, HTTPSConnection
+        from http.client import HTTPConnection, HTTPSConnection
 
         if (found := control_tokens.find(self._control_url)) is not None:
             address = found.at(address)
@@ -74,11 +68,6 @@ class ControlPlane:
             connection.request(method, place, payload, headers | self._authorization())
             answer = connection.getresponse()
             return answer.status, answer.read().decode("utf-8", "replace")
-        except (OSError, HTTPException) as error:
-            # Raise the error without the library's frames, because their variables contain the headers.
-            raise EmulatorUnreachable(
-                f"the request to the emulator at {self._control_url} failed ({error})"
-            ) from error.with_traceback(None)
         finally:
             connection.close()
 
@@ -87,12 +76,7 @@ class ControlPlane:
     ) -> tuple[int, str]:
         from svcnb.in_process import answer, wait
 
-        try:
-            found = wait(answer(method, address, headers | self._authorization(), payload or b"", CONTROL_TIMEOUT_S))
-        except OSError as error:
-            raise EmulatorUnreachable(
-                f"the request to the emulator at {self._control_url} failed ({error})"
-            ) from error.with_traceback(None)
+        found = wait(answer(method, address, headers | self._authorization(), payload or b"", CONTROL_TIMEOUT_S))
         return found.status, found.content.decode("utf-8", "replace")
 
     def _authorization(self) -> dict[str, str]:

@@ -10,8 +10,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
-from contextlib import AsyncExitStack
-from pathlib import Path
+from contextlib import AsyncExitStack, ExitStack
 from typing import TYPE_CHECKING
 
 from svcnb import control_tokens
@@ -95,32 +94,29 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
     def is_busy() -> bool:
         return engine.state().running > 0
 
-    kept: list[Path | None] = []
-    watching: list[asyncio.Task[None]] = []
+    cleanup = ExitStack()
     try:
         (app, server), _ = await asyncio.gather(asyncio.to_thread(_make_server, service), service.start())
         service.attach(app)
         signals.end_serving(server.stop)
-        watching.append(asyncio.create_task(MemoryKeeper(is_busy).run()))
+        cleanup.callback(asyncio.create_task(MemoryKeeper(is_busy).run()).cancel)
         if settings.idle_stop_s is not None:
             from svcnb.emulator.platform.idle import stop_when_idle
 
             idle = stop_when_idle(service.quiesce, settings.idle_stop_s, server.stop, is_busy)
-            watching.append(asyncio.create_task(idle))
-        await server.run(listener, lambda: on_ready(_announce(service, kept)))
+            cleanup.callback(asyncio.create_task(idle).cancel)
+        await server.run(listener, lambda: on_ready(_announce(service, cleanup)))
     finally:
-        for task in watching:
-            task.cancel()
-        for file in kept:
-            control_tokens.delete(file)
+        cleanup.close()
         signals.wait_for_stop()
         await service.stop()
 
 
-def _announce(service: Service, kept: list[Path | None]) -> dict[str, object]:
+def _announce(service: Service, cleanup: ExitStack) -> dict[str, object]:
     """Returns the data for ``on_ready``. Saves a generated control token for other programs of the same user."""
     if service.settings.control_token is None:
-        kept.append(control_tokens.save(service.address.url, service.control_token))
+        file = control_tokens.save(service.address.url, service.control_token)
+        cleanup.callback(control_tokens.delete, file)
     return service.addresses() | {"control_token": service.control_token}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -80,24 +80,16 @@ class Service:
         self.address = ServerAddress()
         self._bootstrap = Bootstrap(settings) if bootstrap is None else bootstrap
         self.clock = self._bootstrap.clock
-        try:
-            self._open_store()
-        except BaseException:
-            self._bootstrap.release()
-            raise
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self._bootstrap.release)
+            folder = self._bootstrap.folder
+            self.store = Store(settings.database or (folder.database_url if folder else None))
+            on_failure.callback(self.store.close)
             self._construct(engine)
-        except BaseException:
-            self.store.close()
-            self._bootstrap.release()
-            raise
+            on_failure.pop_all()
         self._triggers: Triggers | None = None
         self._app: ASGIApp | None = None
         self._runs_triggers = False
-
-    def _open_store(self) -> None:
-        folder = self._bootstrap.folder
-        self.store = Store(self.settings.database or (folder.database_url if folder else None))
 
     def _construct(self, engine: Engine | None) -> None:
         """Constructs all components, each after the components that it uses."""
@@ -114,7 +106,8 @@ class Service:
     def _construct_platform(self, root: bytes) -> None:
         settings, store = self.settings, self.store
         self._resumption = None if settings.idle_stop_s is None else Resumption(store, settings.clock)
-        self._boot = self._number_of_start()
+        resumed = None if self._resumption is None else self._resumption.boot
+        self._boot = self.store.run_now(_next_boot) if resumed is None else resumed
         self.randomness = Randomness(settings.seed, boot=self._boot)
         self.quiesce, self.faults = Quiesce(), Faults()
         self.custody = Custody(root, settings.vocabulary, self.randomness)
@@ -183,17 +176,15 @@ class Service:
             await self.chain.start(self._bootstrap.node)
             await self.engine.start()
             await self._start_triggers()
-        except ChainUnusable as error:
+        except BaseException as error:
             await self.stop()
-            raise StateUnusable(str(error)) from error
-        except ChainUnavailable as error:
-            await self.stop()
-            raise StartRefused(
-                f"the chain cannot be started or reached: {error}",
-                "If you set --chain-rpc, check the URL. To check the built-in chain, run: svcnb doctor",
-            ) from error
-        except BaseException:
-            await self.stop()
+            if isinstance(error, ChainUnusable):
+                raise StateUnusable(str(error)) from error
+            if isinstance(error, ChainUnavailable):
+                raise StartRefused(
+                    f"the chain cannot be started or reached: {error}",
+                    "If you set --chain-rpc, check the URL. To check the built-in chain, run: svcnb doctor",
+                ) from error
             raise
 
     async def stop(self) -> None:
@@ -217,10 +208,6 @@ class Service:
     async def _stop_early_node(self) -> None:
         if self._bootstrap.node is not None:
             await self._bootstrap.node.stop()
-
-    def _number_of_start(self) -> int:
-        resumed = None if self._resumption is None else self._resumption.boot
-        return self.store.run_now(_next_boot) if resumed is None else resumed
 
     def keep_streams(self) -> None:
         """Stores the state of the random number generators if the next start continues with it."""

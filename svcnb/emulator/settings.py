@@ -112,7 +112,7 @@ class Settings(BaseModel):
         0, ge=0, le=defaults.MAX_CREDIT_CENTS, description="Credit of a new account, in cents."
     )
     charge_failed_runs: bool = Field(
-        default=False, description="Whether an execution that ends in an error costs credit."
+        default=False, description="Whether a failed execution costs credit, unless the service itself failed."
     )
     funds_check_ms: int = Field(
         defaults.EXECUTION_FUNDS_CHECK_MS,

@@ -184,9 +184,11 @@ KEPT_SOURCE_BYTES: Final = 64 * 1024 * 1024
 MAX_PENDING_FAULTS: Final = 1_000
 MAX_SNAPSHOT_NAME_CHARS: Final = 200
 MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
-"""Maximum size of all triggers of one owner, in bytes: names, code, parameters and settings."""
+"""Maximum size of all triggers of one owner, in bytes: names, code, parameters, settings, keys and addresses."""
 TRIGGER_BYTES: Final = 1_000
 """Number of bytes that each trigger uses in addition to its strings."""
+MAX_RUN_ANSWER_BYTES: Final = 16 * 1024 * 1024
+"""Maximum size of another service's response to a trigger run, in bytes."""
 MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of the inputs of one owner's unfinished runs, in bytes."""
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024

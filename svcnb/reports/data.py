@@ -108,9 +108,10 @@ def triggers_token(environment: Mapping[str, str]) -> str:
     try:
         return read_text(Path(named).expanduser(), MAX_TEXT_FILE_BYTES).strip()
     except OSError as error:
-        raise ConfigError(
-            f"the token file {named} (from {TOKEN_FILE}) cannot be read: {error.strerror}", hint=hint
-        ) from None
+        problem = f"cannot be read: {error.strerror}"
+    except ValueError:
+        problem = "is not UTF-8 text"
+    raise ConfigError(f"the token file {named} (from {TOKEN_FILE}) {problem}", hint=hint)
 
 
 @checked

@@ -118,7 +118,7 @@ class OwnNotebook:
                 raise ParameterRefused(f"{self.file.name} has no parameter {name!r}", hint=self._known())
             try:
                 values[name] = field.value(value)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, RecursionError) as error:
                 raise ParameterRefused(
                     f"invalid parameter {name} = {value!r} for {self.file.name}: {error}",
                     hint=f"Use, for example, -p {name}={field.default}",
@@ -189,8 +189,8 @@ def create_notebook(file: str | Path) -> Path:
         Path of the new notebook.
 
     Raises:
-        NotebookUnusable: The file exists, or has a different extension.
-        OSError: The folder does not exist, or is not writable.
+        NotebookUnusable: The file exists, has a different extension, or cannot be created, for example because its
+            folder does not exist.
     """
     path = Path(file).expanduser()
     if path.suffix != SUFFIX:
@@ -203,6 +203,15 @@ def create_notebook(file: str | Path) -> Path:
             shutil.copyfileobj(template, new)
     except FileExistsError:
         raise NotebookUnusable(f"{path} already exists", hint="Choose another name for the notebook.") from None
+    except FileNotFoundError:
+        raise NotebookUnusable(
+            f"cannot create {path}: the folder {path.parent} does not exist",
+            hint="Create the folder, or pass the path of a file in an existing folder.",
+        ) from None
+    except OSError as error:
+        raise NotebookUnusable(
+            f"cannot create {path}: {error.strerror}", hint="Pass the path of a file in a folder that you can write to."
+        ) from None
     return path
 
 
@@ -217,7 +226,7 @@ def _tags(cell: Mapping[str, Any]) -> list[str]:
 def _parameters(source: str, path: Path) -> dict[str, Parameter]:
     try:
         tree = ast.parse(source)
-    except (SyntaxError, RecursionError):
+    except (SyntaxError, RecursionError, MemoryError):  # CPython's parser raises MemoryError for deep nesting
         raise NotebookUnusable(
             f"the parameters of {path} are not valid Python",
             hint=f'Write only assignments such as day = "" in the cell with the tag {_TAG!r}.',

@@ -117,7 +117,7 @@ class RunHistory(Parameters):
     min_runs: int = Field(
         1,
         ge=1,
-        description="Minimum number of runs of an action. With fewer runs, failures or latency are not a problem.",
+        description="Minimum number of finished runs of an action. With fewer, failures or latency are not a problem.",
     )
     shown: int = Field(20, ge=1, le=1_000, description="Maximum number of listed actions and failures.")
 

@@ -233,14 +233,20 @@ def run_many(
         UnknownReport: No report has one of the names. No report ran.
         ParameterRefused: A parameter is unknown or has an invalid value. No report ran.
     """
-    given: list[Any] = list(asked)
-    if wrong := [each for each in given if not isinstance(each, (str, tuple))]:
-        raise InvalidType(f"invalid report {wrong[0]!r}: expected a name, or a pair of a name and parameters")
-    wanted = [(each, {}) if isinstance(each, str) else (each[0], dict(each[1])) for each in given]
+    wanted = [_pair(each) for each in asked]
     for name, parameters in wanted:
         find(name).checked(parameters)
     futures = [executor.submit(_made, name, parameters, options) for name, parameters in wanted]
     return [future.result() for future in futures]
+
+
+def _pair(asked: object) -> tuple[str, dict[str, Any]]:
+    match asked:
+        case str():
+            return asked, {}
+        case (str() as name, Mapping() as parameters):
+            return name, dict(parameters)
+    raise InvalidType(f"invalid report {asked!r}: expected a name, or a pair of a name and parameters")
 
 
 def _made(name: str, parameters: Mapping[str, Any], options: Mapping[str, Any]) -> Report | ReportFailed:
@@ -251,12 +257,12 @@ def _made(name: str, parameters: Mapping[str, Any], options: Mapping[str, Any]) 
 
 
 def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
-    """Removes local paths and masks every secret that the source or the output of a cell contains."""
+    """Removes local paths, and masks every secret in the sources, the outputs and the metadata."""
     metadata = notebook.metadata.get("papermill", {})
     for name in ("input_path", "output_path", "environment_variables"):
         metadata.pop(name, None)
+    masked(notebook, secrets)
     for cell in notebook.cells:
-        cell["source"] = masked(cell["source"], secrets)
         if "outputs" in cell:
             cell["outputs"] = [masked(output, secrets, shown=True) for output in cell["outputs"]]
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
+from string import punctuation
 from typing import IO, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from svcnb.client.errors import ConfigError, SvcnbError
 from svcnb.exit_codes import ExitCode
@@ -99,12 +100,13 @@ def webhook(url: str) -> str:
     Raises:
         ConfigError: The URL does not use http or https.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ConfigError(
-            "invalid address for --notify: expected an http or https address", hint="Pass --notify https://host/path."
-        )
-    return url
+    with suppress(ValueError):  # do not show the exception, because its message can contain a part of the URL
+        parts = urlsplit(url)
+        if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
+            return url
+    raise ConfigError(
+        "invalid address for --notify: expected an http or https address", hint="Pass --notify https://host/path."
+    )
 
 
 def notify(url: str, summary: Mapping[str, Any]) -> None:
@@ -121,12 +123,12 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
     connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     connection = connect(parts.hostname or "", parts.port, timeout=_TIMEOUT_S)
     where = f"{parts.scheme}://{parts.hostname}"
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    target = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=punctuation)
     try:
-        body = json.dumps(summary, ensure_ascii=False).encode()
+        body = json.dumps(summary).encode()
         connection.request("POST", target, body, {"Content-Type": "application/json"})
         status = connection.getresponse().status
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, UnicodeError) as error:
         raise NotificationFailed(
             f"cannot send the notification to {where}: {type(error).__name__}", hint=_CHECK
         ) from None

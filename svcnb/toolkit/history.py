@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, runtime_checkable
@@ -201,7 +201,7 @@ class History(Checked):
             **wanted: Filters of `runs`, without ``limit``.
         """
         where, values = condition(wanted)
-        with self._reading() as connection:
+        with self._open() if self.path.exists() else nullcontext() as connection:
             return read_measures(connection, where, values)
 
     def spend(self, by: By = "action", **wanted: Any) -> Listing[Spend]:
@@ -259,7 +259,7 @@ class History(Checked):
             for trigger in (triggers.list() if only is None else only)
             for run in triggers.runs(trigger, limit=limit)
         ]
-        with closing(self._connect()) as connection:
+        with self._open() as connection:
             add_triggered(connection, rows)
         return len(rows)
 
@@ -284,7 +284,7 @@ class History(Checked):
                 "invalid argument rows of History.add_service_runs: expected a list of mappings, got a list with "
                 f"an item of the type {type(wrong[0]).__name__}"
             )
-        with closing(self._connect()) as connection:
+        with self._open() as connection:
             return add_served(connection, given, service)
 
     def merge(self, *files: str | Path) -> Merged:
@@ -297,10 +297,10 @@ class History(Checked):
             Number of added runs and ledger entries.
 
         Raises:
-            ConfigError: A file does not exist or is not a history file. The method checks all files first, and then
-                adds no runs. If a file is damaged, the runs of the files before it are added.
+            ConfigError: A file does not exist, is not a history file, or is damaged. The method then adds nothing,
+                also not from the other files.
         """
-        with closing(self._connect()) as connection:
+        with self._open() as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])
 
     def ledger(
@@ -326,7 +326,7 @@ class History(Checked):
             names: Names of the keys, with their hashes as dictionary keys.
         """
         rows = [(service, hashed, account, name) for hashed, name in names.items()]
-        with closing(self._connect()) as connection:
+        with self._open() as connection:
             connection.executemany("INSERT OR REPLACE INTO account_keys VALUES (?, ?, ?, ?)", rows)
 
     def remembered_keys(self, service: str, account: str) -> dict[str, str]:
@@ -349,19 +349,21 @@ class History(Checked):
             Number of deleted runs.
         """
         until = before.timestamp() if before else float("inf")
-        with closing(self._connect()) as connection:
+        with self._open() as connection:
             gone = connection.execute("DELETE FROM runs WHERE started_at < ?", (until,)).rowcount
             connection.execute("VACUUM")
         return gone
 
-    def _connect(self) -> sqlite3.Connection:
-        """Opens the history file.
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """Context manager with a connection to the history file.
 
         Raises:
-            ConfigError: The file is not a history file, or cannot be opened.
+            ConfigError: The file is not a history file, or cannot be opened, read or changed.
         """
         try:
-            return connect(self.path)
+            with closing(connect(self.path)) as connection:
+                yield connection
         except (sqlite3.Error, OSError) as error:
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
             raise ConfigError(
@@ -372,21 +374,12 @@ class History(Checked):
                 "new file.",
             ) from None
 
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Context manager with a connection for reading, or None if the record does not exist yet."""
+    def _all(self, query: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
         if not self.path.exists():
-            yield None
-            return
-        with closing(self._connect()) as connection:
-            yield connection
-
-    def _all(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[sqlite3.Row]:
-        with self._reading() as connection:
-            if connection is None:
-                return iter(())
+            return []
+        with self._open() as connection:
             connection.row_factory = sqlite3.Row
-            return iter(connection.execute(query, values).fetchall())
+            return connection.execute(query, values).fetchall()
 
     def _one(self, query: str, values: tuple[Any, ...] = ()) -> Any:
         return next((row[0] for row in self._all(query, values)), 0)

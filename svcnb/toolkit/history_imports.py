@@ -15,8 +15,6 @@ from svcnb.client.record_schema import check_version
 from svcnb.client.recorder import COLUMNS, INSERT, LEDGER_COLUMNS, prune, storable, stored, strip_text
 from svcnb.protocol.limits import KEPT_RECORDED_RUNS
 
-_NUMBERS: Final = "typeof({0}.started_at) IN ('real', 'integer') AND typeof({0}.elapsed) IN ('real', 'integer')"
-
 
 class Merged(NamedTuple):
     """Numbers of runs and ledger entries that `History.merge` added."""
@@ -115,68 +113,76 @@ def add_served(connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]]
 
 
 def merge_files(connection: sqlite3.Connection, files: Sequence[Path]) -> Merged:
-    """Adds the runs and the ledgers of other history files, and returns the numbers of added rows."""
-    tables = {file: _tables_of(file) for file in files}
+    """Adds the runs and ledgers of all files, and returns the numbers of added rows.
+
+    SQLite cannot attach and detach files in a transaction. Therefore, the function copies all rows to temporary tables
+    first. If a file is damaged, the history stays unchanged.
+    """
+    for table, columns in _COPIED.items():
+        connection.execute(f"CREATE TEMP TABLE their_{table} ({', '.join(columns)}, file)")
+    for number, file in enumerate(files):
+        _copy(connection, file, number)
     runs = entries = 0
-    for file in files:
-        connection.execute("ATTACH DATABASE ? AS other", (_read_only(file),))
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            runs += connection.execute(_MERGE_RUNS).rowcount
-            if "ledger" in tables[file]:
-                entries += connection.execute(_MERGE_LEDGER).rowcount
-            if "account_keys" in tables[file]:
-                connection.execute("INSERT OR IGNORE INTO account_keys SELECT * FROM other.account_keys")
+    connection.execute("BEGIN IMMEDIATE")
+    with connection:  # commits, or rolls back after an error
+        for number in range(len(files)):
+            runs += connection.execute(_MERGE_RUNS, (number,)).rowcount
+            entries += connection.execute(_MERGE_LEDGER, (number,)).rowcount
+            connection.execute(_MERGE_KEYS, (number,))
             connection.execute(_DELETE_OLDEST, (KEPT_RECORDED_RUNS,))
-            connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise _no_history(file, error) from None
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            connection.execute("DETACH DATABASE other")
     return Merged(runs, entries)
 
 
-def _tables_of(file: Path) -> set[str]:
+def _copy(connection: sqlite3.Connection, file: Path, number: int) -> None:
+    """Copies the rows of a file to the temporary tables."""
     if not file.is_file():
         raise ConfigError(f"the history file {file} does not exist", hint=_HINT)
+    address = f"{file.resolve().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(_read_only(file), uri=True)) as connection:
-            check_version(connection, file)
-            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        with closing(sqlite3.connect(address, uri=True)) as theirs:
+            check_version(theirs, file)
+            tables = {row[0] for row in theirs.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "runs" not in tables:
+            raise _no_history(file, "the file does not contain the table runs")
+        connection.execute("ATTACH DATABASE ? AS other", (address,))
+        try:
+            for table in tables & _COPIED.keys():
+                names = ", ".join(_COPIED[table])
+                query = f"INSERT INTO their_{table} SELECT {names}, ? FROM other.{table}"  # noqa: S608 - our own names
+                connection.execute(query, (number,))
+        finally:
+            connection.execute("DETACH DATABASE other")
     except sqlite3.Error as error:
         raise _no_history(file, error) from None
-    if "runs" not in tables:
-        raise _no_history(file, "the file does not contain the table runs")
-    return tables
-
-
-def _read_only(file: Path) -> str:
-    return f"{file.resolve().as_uri()}?mode=ro"
 
 
 _HINT: Final = "Pass the file that `svcnb history path` prints on the other machine."
+_COPIED: Final = {
+    "runs": COLUMNS,
+    "ledger": LEDGER_COLUMNS,
+    "account_keys": ("base_url", "key_hash", "account", "name"),
+}
+"""Names of the copied tables and of their columns."""
+
 _NAMES: Final = ", ".join(COLUMNS)
-_SAME: Final = (
-    "SELECT 1 FROM main.runs AS mine WHERE mine.started_at = theirs.started_at AND mine.source = theirs.source "
-    "AND mine.run_id = '' AND mine.cid = theirs.cid AND mine.key_hash = theirs.key_hash"
-)
-_MERGE_RUNS: Final = (  # The statement contains only column names of this module.
-    f"INSERT OR IGNORE INTO main.runs ({_NAMES}) SELECT {_NAMES} FROM other.runs AS theirs "  # noqa: S608 - our own names
-    f"WHERE {_NUMBERS.format('theirs')} AND typeof(theirs.cost_cents) = 'integer' "
-    f"AND (theirs.run_id <> '' OR NOT EXISTS ({_SAME})) ORDER BY theirs.started_at"
+_MERGE_RUNS: Final = (  # The statements contain only names of this package.
+    f"INSERT OR IGNORE INTO runs ({_NAMES}) SELECT {_NAMES} FROM their_runs AS theirs WHERE file = ? "  # noqa: S608 - our own names
+    "AND typeof(started_at) IN ('real', 'integer') AND typeof(elapsed) IN ('real', 'integer') "
+    "AND typeof(cost_cents) = 'integer' AND (run_id <> '' OR NOT EXISTS (SELECT 1 FROM runs AS mine "
+    "WHERE mine.started_at = theirs.started_at AND mine.source = theirs.source AND mine.run_id = '' "
+    "AND mine.cid = theirs.cid AND mine.key_hash = theirs.key_hash)) ORDER BY started_at"
 )
 _ENTRY: Final = ", ".join(LEDGER_COLUMNS)
 _MERGE_LEDGER: Final = (
-    f"INSERT OR IGNORE INTO main.ledger ({_ENTRY}) SELECT {_ENTRY} FROM other.ledger AS theirs "  # noqa: S608 - our own names
-    "WHERE typeof(theirs.at) IN ('real', 'integer') AND typeof(theirs.cents) = 'integer' AND (theirs.reference <> '' "
-    "OR NOT EXISTS (SELECT 1 FROM main.ledger AS mine WHERE mine.base_url = theirs.base_url AND mine.at = theirs.at "
-    "AND mine.kind = theirs.kind)) ORDER BY theirs.at"
+    f"INSERT OR IGNORE INTO ledger ({_ENTRY}) SELECT {_ENTRY} FROM their_ledger AS theirs WHERE file = ? "  # noqa: S608 - our own names
+    "AND typeof(at) IN ('real', 'integer') AND typeof(cents) = 'integer' AND (reference <> '' "
+    "OR NOT EXISTS (SELECT 1 FROM ledger AS mine WHERE mine.base_url = theirs.base_url AND mine.at = theirs.at "
+    "AND mine.kind = theirs.kind)) ORDER BY at"
 )
-_DELETE_OLDEST: Final = (
-    "DELETE FROM main.runs WHERE id IN (SELECT id FROM main.runs ORDER BY started_at DESC LIMIT -1 OFFSET ?)"
+_MERGE_KEYS: Final = (
+    "INSERT OR IGNORE INTO account_keys SELECT base_url, key_hash, account, name FROM their_account_keys WHERE file = ?"
 )
+_DELETE_OLDEST: Final = "DELETE FROM runs WHERE id IN (SELECT id FROM runs ORDER BY started_at DESC LIMIT -1 OFFSET ?)"
 
 
 def _no_history(file: Path, why: object) -> ConfigError:

@@ -22,6 +22,8 @@ grammar."""
 SOLC_VERSION = "0.8.30"
 DENO_VERSION = "2.9.8"
 SAFE_VERSION = "1.4.1-2"
+OFFLINE_FLAGS = ("--quiet", "--no-prompt", "--no-npm", "--no-remote", "--cached-only", "--no-config", "--no-lock")
+"""Flags with which Deno loads no external code. It rejects all https:, jsr: and npm: modules, and needs no lock."""
 
 SOLC_LOCK = Path(__file__).with_name("solc.lock")
 SAFE_LOCK = Path(__file__).with_name("safe.lock")

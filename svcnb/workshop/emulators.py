@@ -43,10 +43,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class _About(BaseModel):
-    """Port and settings of an emulator, stored next to its state."""
+    """Port, settings and last start (Unix seconds, or 0.0) of an emulator, stored next to its state."""
 
-    port: int = 0
+    port: int = Field(0, ge=0, le=65_535)
     settings: dict[str, Any] = Field(default_factory=dict)
+    started_at: float = 0.0
 
 
 class HostedEmulator:
@@ -58,12 +59,11 @@ class HostedEmulator:
         idle_stop_s: Number of seconds without requests until the emulator stops.
 
     Attributes:
-        folder: Folder of the emulator, which contains the state, the port and the settings.
         lock: Lock for starting and stopping the process, and for replacing the state.
         listener: Listening socket.
         process: Current or last process. None before the first start and after `stop`.
         closed: Whether the socket is closed.
-        started_at: Time of the last start, in Unix seconds by the machine's clock. 0.0 before the first start.
+        about: Stored port, settings and time of the last start.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any] | None, idle_stop_s: float) -> None:
@@ -71,11 +71,12 @@ class HostedEmulator:
         self.lock = threading.RLock()
         self.process: Emulator | None = None
         self.closed = False
-        self.started_at = 0.0
-        kept = _about(folder) if (folder / _ABOUT).exists() else _About()
+        self.about = _about(folder)
+        if settings is not None:
+            self.about.settings = dict(settings)
         self._idle_stop_s = idle_stop_s
-        self._settings = kept.settings if settings is None else dict(settings)
-        self.listener = _listen(kept.port)
+        self.listener = _listen(self.about.port)
+        self.about.port = self.listener.getsockname()[1]
         self._save()
 
     def __repr__(self) -> str:
@@ -84,7 +85,13 @@ class HostedEmulator:
     @property
     def base_url(self) -> str:
         """URL of the emulator, which does not change while the workshop runs."""
-        return f"http://{HOST}:{self.listener.getsockname()[1]}"
+        return f"http://{HOST}:{self.about.port}"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process runs. The property does not wait for a start or a stop in another thread."""
+        process = self.process
+        return process is not None and process.running
 
     def start(self) -> Emulator:
         """Starts the emulator's process unless it is already running, and returns the process.
@@ -95,7 +102,8 @@ class HostedEmulator:
         with self.lock:
             if self.process is None or not self.process.running:
                 self.stop()
-                self.started_at = time.time()
+                self.about.started_at = time.time()
+                self._save()
                 self.process = Emulator(
                     listener=self.listener,
                     state=self.folder / _STATE,
@@ -103,7 +111,7 @@ class HostedEmulator:
                     # A learner with access to the control plane must not write files with the permissions of the
                     # system user that runs the workshop's server.
                     recordings=self.folder / _STATE / _RECORDINGS,
-                    **self._settings,
+                    **self.about.settings,
                 )
             return self.process
 
@@ -123,8 +131,8 @@ class HostedEmulator:
         with self.lock:
             self.stop()
             shutil.rmtree(self.folder / _STATE, ignore_errors=True)
-            if settings is not None and settings != self._settings:
-                self._settings = dict(settings)
+            if settings is not None and settings != self.about.settings:
+                self.about.settings = dict(settings)
                 self._save()
 
     def close(self) -> None:
@@ -139,14 +147,8 @@ class HostedEmulator:
         self.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def refuse_one(self) -> None:
-        """Closes the oldest waiting connection, so that its client does not wait for an emulator that cannot start."""
-        with suppress(OSError):
-            self.listener.accept()[0].close()
-
     def _save(self) -> None:
-        about = _About(port=self.listener.getsockname()[1], settings=self._settings)
-        replace_file(self.folder / _ABOUT, json.dumps(SCHEMA.stamped(about.model_dump(mode="json"))))
+        replace_file(self.folder / _ABOUT, json.dumps(SCHEMA.stamped(self.about.model_dump(mode="json"))))
 
 
 class Emulators:
@@ -175,7 +177,7 @@ class Emulators:
         return f"<Emulators of {len(self._all)} learners>"
 
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
-        """Returns an emulator of a learner, whether it is running or stopped. Creates the emulator if it is missing.
+        """Returns an emulator of a learner. Creates the emulator if it is missing, but does not start it.
 
         If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method first deletes the emulator whose last
         start is the oldest, including its state.
@@ -189,8 +191,8 @@ class Emulators:
             mine = self._of(learner)
             if name not in mine:
                 while len(mine) >= MAX_LEARNER_EMULATORS:
-                    self._leaving.append(mine.pop(min(mine, key=lambda each: mine[each].started_at)))
-                mine[name] = self._make(self._learners_folder(learner) / name, settings)
+                    self._leaving.append(mine.pop(min(mine, key=lambda each: mine[each].about.started_at)))
+                mine[name] = self._make(self._folder / learner / "emulators" / name, settings)
             return mine[name]
 
     def start(self, learner: str, name: str, settings: Mapping[str, Any] | None, *, afresh: bool) -> EmulatorControl:
@@ -218,11 +220,8 @@ class Emulators:
         Args:
             learner: Identifier of the learner who owns the emulators. None means all learners.
         """
-        with self._lock:
-            names = list(self._all) if learner is None else [learner]
-            hosted = [each for name in names for each in self._of(name).values()]
         found = []
-        for each in hosted:
+        for each in self._hosted(learner):
             with each.lock:
                 if each.process is not None and each.process.running:
                     found.append(each.process.handle())
@@ -230,9 +229,7 @@ class Emulators:
 
     def pids(self) -> list[int]:
         """Returns the process ids of all running emulators."""
-        with self._lock:
-            hosted = [each for mine in self._all.values() for each in mine.values()]
-        return [process.pid for each in hosted if (process := each.process) is not None and process.running]
+        return [process.pid for each in self._hosted() if (process := each.process) is not None and process.running]
 
     def clear(self, learner: str) -> None:
         """Deletes the states of a learner's emulators. Their addresses do not change.
@@ -279,7 +276,7 @@ class Emulators:
             if self._closed:
                 return
             self._closed = True
-            hosted = [*self._leaving, *(each for mine in self._all.values() for each in mine.values())]
+            hosted = [*self._leaving, *self._hosted()]
         self._wake()
         self._thread.join()
         with ThreadPoolExecutor() as pool:
@@ -289,23 +286,23 @@ class Emulators:
 
     # --- one learner --------------------------------------------------------------------------------------------
 
-    def _learners_folder(self, learner: str) -> Path:
-        return self._folder / learner / "emulators"
-
     def _of(self, learner: str) -> dict[str, HostedEmulator]:
         """Returns a learner's emulators. Reopens the sockets of emulators from an earlier start of the workshop."""
         if learner not in self._all:
-            kept = sorted(each.parent for each in self._learners_folder(learner).glob(f"*/{_ABOUT}"))
+            kept = sorted(each.parent for each in self._folder.glob(f"{learner}/emulators/*/{_ABOUT}"))
             self._all[learner] = {each.name: self._make(each, None) for each in kept}
         return self._all[learner]
+
+    def _hosted(self, learner: str | None = None) -> list[HostedEmulator]:
+        with self._lock:
+            names = list(self._all) if learner is None else [learner]
+            return [each for name in names for each in self._of(name).values()]
 
     def _stop_oldest(self, hosted: HostedEmulator) -> None:
         """Stops the emulators that the learner started first, until at most `MAX_LEARNER_RUNNING` run."""
         learner = hosted.folder.parent.parent.name
-        with self._lock:
-            others = [each for each in self._of(learner).values() if each is not hosted]
-        running = [each for each in others if (process := each.process) is not None and process.running]
-        running.sort(key=lambda each: each.started_at)
+        running = [each for each in self._hosted(learner) if each is not hosted and each.is_running]
+        running.sort(key=lambda each: each.about.started_at)
         for each in running[: max(0, len(running) + 1 - MAX_LEARNER_RUNNING)]:
             each.stop()
 
@@ -369,7 +366,8 @@ class Emulators:
                 process = None if hosted.closed else hosted.start()
         except EmulatorError as error:
             _LOG.error("the emulator in %s did not start: %s", hosted.folder, error)
-            hosted.refuse_one()
+            with suppress(OSError):  # the client of the oldest connection must not wait for this emulator
+                hosted.listener.accept()[0].close()
         else:
             if process is None:
                 return
@@ -379,20 +377,23 @@ class Emulators:
 
 def _about(folder: Path) -> _About:
     file = folder / _ABOUT
+    if not file.exists():
+        return _About()
     try:
         return _About.model_validate(SCHEMA.read(parse(file.read_text(encoding="utf-8")), file))
     except UnreadableVersion as error:
         raise InvalidArgument(
             str(error), hint="Install the svcnb version that this message specifies, or choose a different folder."
         ) from error
+    except ValueError as error:
+        raise InvalidArgument(
+            f"{file} is not the file of an emulator", hint=f"Delete the folder {folder}. The learner starts again."
+        ) from error
 
 
 def _listen(port: int) -> socket.socket:
     """Returns a socket that listens on a port, or on a free port if that port is in use."""
-    for wanted in (port, 0):
-        try:
-            return socket.create_server((HOST, wanted), backlog=_BACKLOG)
-        except OSError:
-            if not wanted:
-                raise
-    raise AssertionError("internal error: the loop ended without a socket")
+    if port:
+        with suppress(OSError):
+            return socket.create_server((HOST, port), backlog=_BACKLOG)
+    return socket.create_server((HOST, 0), backlog=_BACKLOG)

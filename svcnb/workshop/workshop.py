@@ -272,10 +272,11 @@ class Workshop(Checked):
         Raises:
             InvalidArgument: The solution is not unlocked, or does not exist.
         """
-        if notebook not in self.roster.unlocked:
+        found = [path for path in solution_notebooks() if path.name == notebook and notebook in self.roster.unlocked]
+        if not found:
             hint = "Ask your instructor to unlock the solution."
-            raise InvalidArgument(f"the solution {notebook[:80]!r} is not unlocked", hint=hint)
-        return next(path for path in solution_notebooks() if path.name == notebook).read_text(encoding="utf-8")
+            raise InvalidArgument(f"the solution {notebook[:80]!r} is not unlocked or does not exist", hint=hint)
+        return found[0].read_text(encoding="utf-8")
 
     # --- for one learner, without effect on others --------------------------------------------------------------
 
@@ -294,7 +295,7 @@ class Workshop(Checked):
             learner.progress.clear()
             learner.saved.clear()
             learner.lesson, learner.exercise, learner.last_at = "", "", 0.0
-            shutil.rmtree(self._saved_folder(learner), ignore_errors=True)
+            shutil.rmtree(self.folder / "saved" / learner.name, ignore_errors=True)
             self.roster.keep()
         return learner
 
@@ -385,12 +386,9 @@ class Workshop(Checked):
     def _own_settings(self) -> dict[str, Any]:
         return {"starter_credits": self.credit_cents}
 
-    def _saved_folder(self, learner: Learner) -> Path:
-        return self.folder / "saved" / learner.name
-
     def _saved(self, learner: Learner, label: str) -> Path:
         # The folder name is a hash, because a label can be any text.
-        return self._saved_folder(learner) / hashlib.sha256(label.encode()).hexdigest()[:32]
+        return self.folder / "saved" / learner.name / hashlib.sha256(label.encode()).hexdigest()[:32]
 
 
 def _check_lesson(lesson: str) -> None:

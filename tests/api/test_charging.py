@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -116,6 +118,29 @@ def test_failed_executions_can_be_charged_by_a_setting(local):
 
 
 FOREVER = "async function main() { console.log('begun'); await new Promise(() => setInterval(() => {}, 60_000)); }"
+
+
+def test_a_lost_process_is_free_even_if_failed_runs_are_charged(local):
+    """A failure of the service is never charged.
+
+    Source: docs/service/billing.md#prices, charge_failed_runs.
+    """
+    wire = local(charge_failed_runs=True, action_engine="v8")
+    account = wire.account(credit=5)
+    engine = wire.local.service.engine
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(account.run, FOREVER)
+        while engine.state().running == 0:
+            assert not running.done(), running.result()
+            time.sleep(0.02)
+        (session,) = engine._sessions
+        os.kill(session.isolate.pid, signal.SIGKILL)
+        answer = running.result(300)
+    assert answer.status_code == 500
+    assert "Nothing was charged" in answer.json()
+    record = wire.control(f"/runs/{answer.headers['X-Request-Id']}", method="GET")
+    assert (record["error_kind"], record["cost_cents"]) == ("host", 0)
+    assert account.credit() == 5
 
 
 @pytest.mark.slow

@@ -147,6 +147,15 @@ def test_a_hash_instead_of_a_raw_cid_is_400_with_the_reason(account, path):
     )
 
 
+def test_the_service_does_not_check_the_format_of_a_cid(account):
+    """Checks that a mistyped CID is accepted, as on the live service. The client rejects a mistyped CID.
+
+    Source: docs/service/endpoints.md#actions.
+    """
+    account.ok("add_action", {"action_ipfs_cid": "hello", "name": "n", "description": ""})
+    assert account.listed("list_actions")[0]["hashed_cid"] == hashed_cid("hello")
+
+
 @pytest.mark.parametrize("wrong", ["0", "0x0", ZERO_HASH])
 def test_zero_is_not_a_single_action(account, wrong):
     """Checks that the service rejects 0 where a single action is necessary.

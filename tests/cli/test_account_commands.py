@@ -76,7 +76,7 @@ def test_no_command_shows_a_private_key(at, wallet, tmp_path: Path) -> None:
         assert done.returncode == ExitCode.USAGE
         assert signer.reveal()[2:40] not in done.stdout + done.stderr
     done = at("create", "x", "--chain-secured", "--wallet-key-file", str(bad))
-    assert done.returncode == ExitCode.FAILED
+    assert done.returncode == ExitCode.USAGE
     assert signer.reveal()[2:40] not in done.stdout + done.stderr
 
 

@@ -17,7 +17,10 @@ from svcnb.launch import Emulator
 
 pytestmark = [pytest.mark.chain, pytest.mark.engine]
 
-PYTHON = re.compile(r"\b(?:svc|svcnb|emu|mine|error|triggers|batch)\.[a-zA-Z]\w*[.(]|\w\(\.\.\.|\w=\.\.\.|\w=[\"']")
+PYTHON = re.compile(
+    r"\b(?:svc|svcnb|emu|mine|error|triggers|batch)\.[a-zA-Z]\w*[.(]|\w\(\.\.\.|\w=\.\.\.|\w=[\"']"
+    r"|\berror\.line|\ba Group\b"
+)
 ADDRESS = "0x" + "12" * 20
 HASH = "0x" + "ab" * 32
 
@@ -55,6 +58,7 @@ keys update {HASH} --name x --key-file master.key
 keys delete {HASH} --key-file master.key
 run action.js --key-file usage.key
 run action.js --key-file wrong.key
+run broken.js --key-file master.key
 run action.js --base-url http://127.0.0.1:1 --key-file master.key
 emulator status --url http://127.0.0.1:1
 emulator snapshot restore none
@@ -67,6 +71,9 @@ templates release templates.json tip other.js --version 1
 triggers create "" action.js --token-file wrong.key --key-file master.key
 triggers list --token-file wrong.key
 triggers show x --token-file approved.token
+triggers show "" --token-file approved.token
+triggers list --token-file usage.key --triggers-url http://127.0.0.1:1
+triggers authorize new.token --no-browser --timeout 0.1
 triggers delete x --token-file approved.token
 triggers create x action.js --kind schedule --cron zz --token-file approved.token --key-file master.key
 triggers create x action.js --kind schedule --token-file approved.token --key-file master.key
@@ -93,6 +100,7 @@ def folder(svcnb, emulator: Emulator, tmp_path: Path, monkeypatch: pytest.Monkey
         Path("approved.token").write_text(client.token.reveal())
     Path("owner.key").write_text(secrets.token_hex(32))
     Path("action.js").write_text("const main = () => 1;")
+    Path("broken.js").write_text("const main = ( => 1;")
     Path("other.js").write_text("const main = () => 2;")
     svcnb("templates", "release", "templates.json", "tip", "action.js", "--version", "1")
     key = '[keys.runner]\nexecute_in_groups = ["*"]\n'

@@ -156,8 +156,8 @@ def test_an_emulator_with_a_chosen_token_needs_its_address_and_token(control, ru
 
 def test_without_an_emulator_the_error_explains_how_to_start_one(svcnb, tmp_path: Path) -> None:
     done = svcnb("emulator", "clock", XDG_RUNTIME_DIR=str(tmp_path))
-    assert done.returncode == ExitCode.FAILED
-    assert "svcnb emulator" in done.stderr
+    assert done.returncode == ExitCode.UNREACHABLE
+    assert "Next step: To start an emulator, run `svcnb emulator`." in done.stderr
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999", "127.0.0.1:8080"])

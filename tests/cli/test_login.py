@@ -113,6 +113,7 @@ def test_login_accepts_a_usage_key_of_a_chain_secured_account(home, emulator: Em
     owner = LocalSigner.random()
     emulator.faucet(owner.address)
     key = emulator.client().chain_secured.create(owner, "treasury").usage_keys.create("reader").usage_api_key
+    assert key is not None
     done = run("login", "--base-url", emulator.base_url, "--key-file", "-", stdin=key.reveal())
     assert done.returncode == ExitCode.OK, done.stderr
     assert key.reveal() in config.read_text()

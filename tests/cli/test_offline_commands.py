@@ -227,11 +227,6 @@ def test_a_learner_of_a_workshop_cannot_keep_a_local_state(svcnb, tmp_path: Path
     assert "Omit --state, or unset" in done.stderr
 
 
-def test_without_a_running_workshop_the_error_contains_the_folder(svcnb, tmp_path: Path) -> None:
-    done = svcnb("workshop", "board", "--folder", str(tmp_path))
-    assert f"no workshop is running in the folder {tmp_path}. Start one: " in done.stderr
-
-
 def test_lite_serve_prints_the_address_of_the_site(tmp_path: Path) -> None:
     (tmp_path / "jupyter-lite.json").write_text("{}", "utf-8")
     (tmp_path / "index.html").write_text("the site", "utf-8")

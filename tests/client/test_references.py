@@ -105,7 +105,7 @@ def test_zero_means_every_action(value) -> None:
     assert references.action_hash(value) == "0x" + "0" * 64
 
 
-@pytest.mark.parametrize("value", ["hello", "", 5, None, b"source", "QmShort", ["const main = 1"]])
+@pytest.mark.parametrize("value", ["hello", "", 5, None, b"source", "QmShort", "Qm" + "z" * 44, ["const main = 1"]])
 def test_an_invalid_action_is_rejected(value) -> None:
     for convert in (references.raw_cid, references.action_hash, references.source_or_cid):
         with pytest.raises(InvalidArgument, match="invalid action"):

@@ -107,8 +107,9 @@ def test_a_notebook_in_another_language_is_refused(tmp_path) -> None:
         read_notebook(file)
 
 
-def test_parameters_that_are_not_python_are_refused(tmp_path) -> None:
-    file = write(tmp_path, new_code_cell("%time x = 1", metadata={"tags": ["parameters"]}))
+@pytest.mark.parametrize("source", ["%time x = 1", f"x = {'-' * 20_000}1"])
+def test_parameters_that_are_not_python_are_refused(tmp_path, source) -> None:
+    file = write(tmp_path, new_code_cell(source, metadata={"tags": ["parameters"]}))
     with pytest.raises(NotebookUnusable, match="are not valid Python"):
         read_notebook(file)
 
@@ -122,3 +123,12 @@ def test_a_new_notebook_is_valid_and_never_replaces_another(tmp_path) -> None:
         create_notebook(made)
     with pytest.raises(NotebookUnusable, match=r"does not end with \.ipynb"):
         create_notebook(tmp_path / "mine.py")
+
+
+def test_the_error_for_a_notebook_in_a_missing_folder_says_how_to_fix_it(tmp_path) -> None:
+    with pytest.raises(NotebookUnusable, match=f"the folder {tmp_path / 'missing'} does not exist") as refused:
+        create_notebook(tmp_path / "missing" / "mine.ipynb")
+    assert str(refused.value.hint).startswith("Create the folder, or ")
+    (tmp_path / "file").touch()
+    with pytest.raises(NotebookUnusable, match=r"cannot create .*mine\.ipynb: Not a directory"):
+        create_notebook(tmp_path / "file" / "mine.ipynb")

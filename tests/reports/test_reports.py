@@ -14,7 +14,7 @@ import papermill
 import pytest
 
 import svcnb
-from svcnb import reports
+from svcnb import ConfigError, InvalidType, reports
 from svcnb.reports import ReportFailed
 from svcnb.reports.conclusion import MIME
 from svcnb.toolkit.history import History
@@ -150,6 +150,22 @@ def test_a_secret_that_a_cell_prints_never_reaches_a_file(place, template) -> No
     assert "********" in told
 
 
+def test_a_secret_in_a_parameter_never_reaches_a_file(place, tmp_path) -> None:
+    mine = tmp_path / "mine.ipynb"
+    cell = {"cell_type": "code", "source": "text = ''", "metadata": {"tags": ["parameters"]}, "outputs": []}
+    mine.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    made = reports.run(str(mine), {"text": place.secrets[0]}, out=place.out, settings=place.settings)
+    assert place.secrets[0] not in made.notebook.read_text()
+    assert "********" in made.notebook.read_text()
+
+
+def test_a_token_file_that_is_not_text_is_a_clear_error(place, tmp_path) -> None:
+    file = tmp_path / "token"
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="is not UTF-8 text"):
+        reports.run("trigger-health", settings={**place.settings, "SVC_TRIGGERS_TOKEN_FILE": str(file)})
+
+
 def test_an_executor_runs_many_reports_with_separate_settings(place, template) -> None:
     settings = {**place.settings, "SVC_MARK": "here"}
     template("import os\nfrom svcnb import reports\nreports.conclude([], [os.environ['SVC_MARK']])")
@@ -161,6 +177,10 @@ def test_an_executor_runs_many_reports_with_separate_settings(place, template) -
         made = reports.run_many(asked, executor=pool, out=place.out / "many", settings=settings)
         with pytest.raises(reports.UnknownReport):
             reports.run_many(["permission-audit", "spent"], executor=pool)
+        wrong: list[Any] = [3, ("spend",), ("spend", 3), (3, {}), ("spend", {}, {})]
+        for each in wrong:
+            with pytest.raises(InvalidType, match="invalid report"):
+                reports.run_many([each], executor=pool)
     assert [each.conclusion.also for each in made if isinstance(each, reports.Report)] == [("here",), ("here",)]
     assert "SVC_MARK" not in os.environ
     assert len({each.html for each in made}) == 2

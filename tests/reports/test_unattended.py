@@ -65,11 +65,34 @@ def test_a_failed_webhook_is_reported_without_its_address(hook, status) -> None:
     assert len(hook.got) == 1, "a redirect is not followed"
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "marked-secret", "ftp://host/marked-secret", ""])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd",
+        "marked-secret",
+        "ftp://host/marked-secret",
+        "",
+        "http://[marked-secret/x",
+        "http://host:marked-secret/",
+        "http://host:99999/",
+    ],
+)
 def test_an_invalid_web_address_is_rejected(url) -> None:
     with pytest.raises(ConfigError, match="expected an http or https address") as caught:
         notify(url, {})
     assert "marked-secret" not in f"{caught.value!r}{caught.value}"
+
+
+@pytest.mark.parametrize("url", [f"http://{'a' * 70}.test/marked-secret", "http://127.0.0.1:9/ marked-secret"])
+def test_a_web_address_that_cannot_be_requested_is_reported_without_it(url) -> None:
+    with pytest.raises(NotificationFailed, match="cannot send the notification") as caught:
+        notify(url, {})
+    assert "marked-secret" not in f"{caught.value!r}{caught.value}"
+
+
+def test_any_web_address_and_any_text_can_be_sent(hook) -> None:
+    notify(f"{hook.url}/ä b/200", {"report": "\ud800"})
+    assert hook.got == [{"report": "\ud800"}]
 
 
 def test_only_the_newest_reports_of_the_name_stay(tmp_path) -> None:

@@ -118,11 +118,12 @@ EMULATOR = {
     ),
     "Recording of outbound requests (`--network-policy record`)": f"{size(limits.MAX_RECORDING_BYTES)} of bodies",
     "Triggers of one owner": (
-        f"{size(limits.MAX_TRIGGERS_BYTES)} of names, code, parameters and settings, plus "
+        f"{size(limits.MAX_TRIGGERS_BYTES)} of names, code, parameters, settings, keys and addresses, plus "
         f"{limits.TRIGGER_BYTES:,} bytes for each trigger"
     ),
     "Console output of a run": f"`--action-max-console-log-length` ({size(RUN.max_console_log_length)})",
     "Response of a run": f"`--action-max-response-length` ({size(RUN.max_response_length)})",
+    "Response of another service to a trigger run": size(limits.MAX_RUN_ANSWER_BYTES),
     "Inputs of unfinished trigger runs": f"{size(limits.MAX_OPEN_INPUT_BYTES)} per owner",
     "Inputs and responses of finished trigger runs": f"{size(limits.KEPT_TRIGGER_INPUT_BYTES)} per owner",
     "Events in the trace of a run": f"{limits.MAX_TRACE_EVENTS:,}",

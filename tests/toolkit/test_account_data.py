@@ -156,6 +156,13 @@ def test_latency_spend_and_silence_have_separate_thresholds() -> None:
         alarms(data_of(runs), Thresholds(silent_after="soon"))
 
 
+def test_only_finished_runs_count_for_the_minimum_number_of_runs() -> None:
+    failed, slow = ("a", "failed", 3, 0), ("a", "success", 2, 4)
+    data = data_of(frame(failed, slow, ("a", "running", 1, 0), ("a", "queued", 1, 0)))
+    assert {each.kind for each in alarms(data, Thresholds(max_p95_seconds=3, min_runs=2))} == {"failures", "latency"}
+    assert list(alarms(data, Thresholds(max_p95_seconds=3, min_runs=3))) == []
+
+
 def test_an_expected_action_needs_no_earlier_runs_for_an_alarm() -> None:
     once = data_of(frame(), frame(("nightly", "success", 200, 1)))
     assert list(alarms(once, Thresholds(silent_after="1d"))) == []

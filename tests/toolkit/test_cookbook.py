@@ -123,6 +123,8 @@ def test_no_existing_file_is_overwritten(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="not an empty folder"):
         create_project(NAMES[0], tmp_path / "mine.txt")
     assert [each.name for each in tmp_path.iterdir()] == ["mine.txt"]
+    with pytest.raises(InvalidArgument, match=r"cannot create the folder .*: Not a directory"):
+        create_project(NAMES[0], tmp_path / "mine.txt" / "project")
     (tmp_path / "empty").mkdir()
     assert (create_project(NAMES[0], tmp_path / "empty") / "action.js").is_file()
 
@@ -145,6 +147,90 @@ def test_contract_py_lists_the_functions_of_a_contract(program: ModuleType) -> N
     interface = json.loads(recipe("signed-records").artifact("Points").read_text("utf-8"))["abi"]
     with pytest.raises(ClickException, match=r"unknown function 'heads': expected one of headOf, owner, "):
         program.arguments(interface, "heads", ())
+
+
+def points() -> Any:
+    return json.loads(recipe("signed-records").artifact("Points").read_text("utf-8"))["abi"]
+
+
+TOTAL = {
+    "customer": "0x" + "11" * 20, "points": 3, "previous": "0x" + "00" * 32, "head": "0x" + "01" * 32, "deadline": 1,
+    "signature": "0x" + "22" * 65,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            json.dumps({"customer": TOTAL["customer"]}),
+            "lacks points, head, deadline, signature, which update",
+        ),
+        (json.dumps(TOTAL | {"points": "three"}), "invalid argument points: expected uint256, got 'three'"),
+        (json.dumps(TOTAL | {"points": None}), "invalid argument points: expected uint256, got None"),
+        (json.dumps(TOTAL | {"customer": "kim.eth"}), "invalid argument customer: expected address, got 'kim.eth'"),
+        (json.dumps(TOTAL | {"signature": "0x11"}), "the signature has 1 bytes: expected 65 bytes"),
+        (json.dumps(TOTAL | {"signature": "none"}), "non-hexadecimal number found"),
+        (json.dumps(TOTAL | {"signature": None}), "signature"),
+        ("[1]", "does not contain a JSON object: expected the response of a run"),
+        ("{", "cannot use .*answer.json: "),
+        (None, "cannot use .*answer.json: .*No such file"),
+    ],
+)
+def test_contract_py_explains_what_is_wrong_with_a_response(
+    program: ModuleType, tmp_path: Path, content: str | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "answer.json").write_text(content)
+    with pytest.raises(ClickException, match=message):
+        program.arguments(points(), "update", (str(tmp_path / "answer.json"),))
+
+
+def test_contract_py_needs_a_signature_only_for_functions_that_use_it(program: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "answer.json").write_text(json.dumps({"signer": TOTAL["customer"]}))
+    assert program.arguments(points(), "trust", (str(tmp_path / "answer.json"),)) == [TOTAL["customer"]]
+    (tmp_path / "answer.json").write_text(json.dumps(TOTAL))
+    assert len(program.arguments(points(), "update", (str(tmp_path / "answer.json"),))) == 7
+
+
+SCRIPTS = {
+    "daily-attestation": ("verify.py", ("reports.json", "0x" + "11" * 20)),
+    "signed-records": ("verify.py", ("receipts.json", "0x" + "11" * 20)),
+    "user-keys": ("users.py", ("Kim",)),
+}
+
+
+def script(name: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(recipe(name).folder / SCRIPTS[name][0]), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_program_of_a_recipe_prints_its_usage_instead_of_a_traceback(name: str, tmp_path: Path) -> None:
+    for arguments in ((), SCRIPTS[name][1]):  # the second arguments are a missing file, or an invalid name
+        done = script(name, *arguments, folder=tmp_path)
+        assert (done.returncode, done.stderr.splitlines()[0][:7]) == (2, "usage: ")
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "records"),
+    [
+        ("daily-attestation", [1, {}, {"title": "a", "period": "1", "value": "1", "previous": "", "signature": ""}]),
+        ("daily-attestation", [{"title": "\ud800", "period": 1, "value": "1", "previous": "", "signature": ""}]),
+        ("signed-records", [1, {}, {"receipt": None}, {"receipt": {}}, {"receipt": {"a": "\ud800"}, "signature": ""}]),
+    ],
+)
+def test_a_verifier_reports_a_malformed_record_as_a_problem(name: str, records: Any, tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text(json.dumps(records))
+    done = script(name, "list.json", "0x" + "11" * 20, folder=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    for number, _ in enumerate(records, 1):
+        starts = (f"report {number}:", f"receipt {number}:", "period 1:")
+        assert any(line.startswith(starts) for line in done.stdout.splitlines())
+    assert "EIP-55 checksum" in script(name, "list.json", "0x11", folder=tmp_path).stderr
+    (tmp_path / "list.json").write_text("{}")
+    assert "does not contain a list" in script(name, "list.json", "0x" + "11" * 20, folder=tmp_path).stderr
 
 
 @pytest.mark.parametrize("name", ["price-orcale", "", "../price_oracle", "Price oracle"])

@@ -181,6 +181,15 @@ def test_the_error_for_a_file_that_is_not_a_history_contains_the_fix(tmp_path) -
             assert "SVC_HISTORY" in str(caught.value.hint)
 
 
+def test_damage_that_a_query_finds_is_the_same_error(past) -> None:
+    past.count()
+    content = past.path.read_bytes()
+    past.path.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))  # the first page contains the schema
+    for use in (past.runs, past.measures, past.clear):
+        with pytest.raises(ConfigError, match=f"the history file {past.path} cannot be read"):
+            use()
+
+
 def test_disabled_recording_is_an_error(tmp_path, monkeypatch) -> None:
     assert list(History(tmp_path / "none.sqlite").runs()) == []
     assert repr(History(tmp_path / "none.sqlite")) == "History(0 runs)"

@@ -113,6 +113,18 @@ def test_a_file_that_is_not_a_history_is_an_error_and_adds_nothing(tmp_path, con
     assert len(mine.runs()) == 0
 
 
+def test_a_damaged_file_adds_nothing_also_not_from_the_files_before_it(tmp_path) -> None:
+    mine = history(tmp_path / "mine", [])
+    good = history(tmp_path / "good", [row(run_id="a")], [entry(reference="r1")])
+    damaged = history(tmp_path / "damaged", [row(run_id=f"{number}", params="1" * 500) for number in range(200)])
+    content = damaged.path.read_bytes()
+    damaged.path.write_bytes(content[: len(content) // 2] + b"\xff" * (len(content) // 2))
+    with pytest.raises(ConfigError, match=r"damaged is not a history file: database disk image is malformed"):
+        mine.merge(good.path, damaged.path)
+    assert (mine.count(), mine.ledger(service=URL)) == (0, [])
+    assert mine.merge(good.path) == (1, 1)
+
+
 def test_an_older_file_without_a_ledger_is_merged(tmp_path) -> None:
     mine, old = history(tmp_path / "mine", []), history(tmp_path / "old", [row()])
     with closing(sqlite3.connect(old.path)) as connection:

@@ -190,6 +190,28 @@ def test_a_learner_cannot_keep_more_emulators_than_allowed(folder: Path, monkeyp
         assert len(list((folder / "learners/ada/emulators").iterdir())) <= 3
 
 
+def test_after_a_restart_the_emulator_with_the_oldest_start_is_deleted_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svcnb.workshop.emulators.MAX_LEARNER_EMULATORS", 2)
+    with Workshop(["ada"], folder=folder) as room:
+        room.start_lesson("ada", "quickstart", {})
+        room.emulator("ada")
+    with Workshop(folder=folder) as room:
+        before = room.environment("ada")
+        room.start_lesson("ada", "keys", {})
+        assert room.environment("ada") == before
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"port": 99999}', '{"port": "x"}'])
+def test_a_damaged_folder_is_a_clear_error(folder: Path, content: str) -> None:
+    with Workshop(["ada"], folder=folder) as room:
+        assert room.environment("ada")
+    (folder / "learners/ada/emulators/own/emulator.json").write_text(content)
+    with Workshop(folder=folder) as room, pytest.raises(svcnb.InvalidArgument, match=r"emulator\.json is not the"):
+        room.environment("ada")
+
+
 def test_only_a_few_emulators_of_a_learner_run_at_the_same_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("svcnb.workshop.emulators.MAX_LEARNER_RUNNING", 1)
     with Workshop(["ada", "grace"], folder=folder) as room:

@@ -170,6 +170,10 @@ def test_solutions_are_available_after_the_instructor_unlocks_them(
     assert list(lessons.glob("solutions/*")) == []
     with pytest.raises(svcnb.InvalidArgument, match="is not unlocked"):
         room.solution("02-actions-and-cids.ipynb")
+    room.roster.unlocked.append("99-removed.ipynb")
+    with pytest.raises(svcnb.InvalidArgument, match="is not unlocked or does not exist"):
+        room.solution("99-removed.ipynb")
+    room.roster.unlocked.clear()
     with pytest.raises(svcnb.InvalidArgument, match="unknown lesson 99"):
         room.unlock(99)
     assert room.unlock(2) == ["02-actions-and-cids.ipynb"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from datetime import timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -79,15 +78,11 @@ class ChainAccess:
         answer = yield from ask(
             Call("GET", "/get_node_chain_config", lambda _, answer: answer, key=False, timeout_class="read")
         )
-        try:
-            told = parsedate_to_datetime(answer.headers["date"]).timestamp()
-        except (KeyError, ValueError, TypeError):
+        if answer.date is None or answer.clock_skew is None:
             _, here = yield from now()
             return int(here)
-        # The header has a resolution of one second. The estimate assumes that the middle of that second was halfway
-        # between the request and the response.
-        self._warn_of(told + 0.5 - (answer.sent_at + answer.elapsed / 2))
-        return int(told)
+        self._warn_of(answer.clock_skew)
+        return int(answer.date)
 
     def _warn_of(self, skew: float) -> None:
         # A service on this machine uses the same clock as the client. A difference means that someone changed the
@@ -132,14 +127,10 @@ class ChainAccess:
             return what.decode_result(abi, data)
         except AbiError:
             raise ChainError(
-                (
-                    f"the contract at {contract} returned a response to {name} that does not match the AccountConfig "
-                    "contract"
-                ),
-                hint=(
-                    "Check that the node belongs to the service's chain: svc.node.chain_config() returns the chain id. "
-                    "To list missing functions of the contract, call svc.chain_secured.drift()."
-                ),
+                f"the contract at {contract} returned a response to {name} that does not match the AccountConfig "
+                "contract",
+                hint="Check that the node belongs to the service's chain: svc.node.chain_config() returns the chain "
+                "id. To list missing functions of the contract, call svc.chain_secured.drift().",
             ) from None
 
     def call(self, to: str, data: bytes, *, sender: str = _ZERO, block: int | None = None, name: str) -> Flow[bytes]:
@@ -190,10 +181,8 @@ class ChainAccess:
             if str(code) in ("0x", ""):
                 raise ChainError(
                     f"there is no contract at {told.contract_address} on chain {told.chain_id}",
-                    hint=(
-                        "Wait if the node is still synchronising. Otherwise, pass the address of a node of the right "
-                        "network: svcnb.Client(rpc_url=url), or set SVC_RPC_URL."
-                    ),
+                    hint="Wait if the node is still synchronising. Otherwise, pass the address of a node of the right "
+                    "network: svcnb.Client(rpc_url=url), or set SVC_RPC_URL.",
                 )
             self._checked = True
         return told.chain_id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -114,8 +114,9 @@ class History:
     def at(self, block: int | None) -> Rights:
         """Returns the account's permissions at the end of a block. None means the last block."""
         rights = Rights()
-        for log in self._until(block):
-            rights.apply(log, self._call(log))
+        for log in self.logs:
+            if block is None or log.block <= block:
+                rights.apply(log, self._call(log))
         return rights
 
     def permissions(self) -> Listing[Permission]:
@@ -141,9 +142,6 @@ class History:
             of="changes",
             kind=Change,
         )
-
-    def _until(self, block: int | None) -> Iterator[Log]:
-        return (log for log in self.logs if block is None or log.block <= block)
 
     def _who(self, log: Log, rights: Rights) -> str:
         sent = self.transactions[log.transaction_hash]

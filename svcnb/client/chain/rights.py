@@ -8,7 +8,6 @@ logs and transactions, so an archive node is rarely needed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -66,10 +65,6 @@ class Rights:
     keys: dict[int, KeyRights] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
 
-    def copy(self) -> Rights:
-        """Returns an independent copy, which later events do not change."""
-        return deepcopy(self)
-
     def apply(self, log: Log, call: Mapping[str, Any] | None) -> str:
         """Applies one event, and returns a description of the change.
 
@@ -78,7 +73,7 @@ class Rights:
             call: Arguments of the contract call that caused the event, or None if they are unknown.
         """
         handler = _HANDLERS.get(log.event)
-        return handler(self, log.args, call) if handler else f"{log.event}"
+        return handler(self, log.args, call) if handler else log.event
 
     def statements(self) -> set[tuple[str, str]]:
         """Returns all permissions as pairs: an object, such as a group or a usage key, and a permission."""

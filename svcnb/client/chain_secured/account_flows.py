@@ -20,7 +20,6 @@ from svcnb.client.models.chain import ether
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.resources.reading import nothing
-from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import (
     api_key_hash,
     checksum_address,
@@ -56,7 +55,7 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
     chain, owner = writer.chain, _owner(writer)
     if known_hash is None:
         return (yield from identity.find(chain, owner.address))
-    master = hash_number(known_hash)
+    master = _hash_number(known_hash)
     admin = yield from identity.admin_of(chain, master)
     if admin != owner.address:
         raise ChainError(
@@ -72,7 +71,7 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
 def look(chain: ChainAccess, known_hash: str) -> Flow[Identity]:
     """Finds an account by any of its hashes, without a signer, and returns its identity."""
     yield from chain.require_same_chain()
-    number = hash_number(known_hash)
+    number = _hash_number(known_hash)
     return Identity(number, (yield from identity.admin_of(chain, number)))
 
 
@@ -269,17 +268,12 @@ def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, addre
 # --- helpers ------------------------------------------------------------------------------------------------------
 
 
-def hash_number(text: str) -> int:
-    """Returns a hash of an account as a number.
-
-    Raises:
-        InvalidArgument: The value is not the hash of an account.
-    """
+def _hash_number(text: str) -> int:
     try:
         return int.from_bytes(parse_hex(text, 32, "account hash"), "big")
-    except (MalformedValue, TypeError, AttributeError) as error:
+    except InvalidArgument as error:
         raise InvalidArgument(
-            str(getattr(error, "message", error)),
+            error.message,
             hint='Pass the api_key_hash of an account, for example svc.accounts.create("demo").api_key_hash.',
         ) from None
 
@@ -294,9 +288,9 @@ def address_of(wallet: AnySigner | str) -> str:
 
     try:
         return checksum_address(wallet if isinstance(wallet, str) else as_signer(wallet).address)
-    except (MalformedValue, TypeError) as error:
-        message = str(getattr(error, "message", error))
-        raise InvalidArgument(message, hint="Pass a signer, or an address: 0x followed by 40 hex digits.") from None
+    except InvalidArgument as error:
+        hint = "Pass a signer, or an address: 0x followed by 40 hex digits."
+        raise InvalidArgument(error.message, hint=hint) from None
 
 
 def _owner(writer: Writer) -> Signer:

@@ -15,10 +15,10 @@ from svcnb.client.chain_secured.models import KeyCheck
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.errors import ChainError, InvalidArgument, ServiceError, SvcnbError, Unauthorized
 from svcnb.client.listing import Listing
-from svcnb.client.models.usage_keys import UsageKey
+from svcnb.client.models.usage_keys import PERMISSION_FLAGS, PERMISSION_LISTS, UsageKey
 from svcnb.client.record_schema import KEY_CHECK
 from svcnb.client.references import GroupRef, KeyRef, key_reference
-from svcnb.client.resources.reading import absent
+from svcnb.client.resources.reading import absent, texts
 from svcnb.client.resources.usage_keys import with_numbers
 from svcnb.client.secret import Secret
 from svcnb.protocol.durations import seconds
@@ -55,15 +55,8 @@ def create(
         )
     numbers = with_numbers(permissions)
     expiration = yield from _expiration(account, expires_in)
-    record = yield from mint.begin(
-        account,
-        "usage key",
-        name,
-        description=description,
-        permissions=numbers,
-        expiration=expiration,
-        form=form,
-    )
+    arguments = {"description": description, "permissions": numbers, "expiration": expiration, "form": form}
+    record = yield from mint.begin(account, "usage key", name, **arguments)
     key = cast("UsageKey", (yield from mint.finish(account, record, keep=verify is not None)))
     if verify is not None:
         try:
@@ -82,10 +75,8 @@ def _require_resolved(account: Ownership, key: UsageKey, form: HashForm, timeout
     found = yield from check(account, key, timeout)
     if not found.resolves:
         raise ChainError(
-            (
-                f"the usage key {key.name!r} is on chain under the hash of its {form}, but the service did not "
-                f"find the key within {timeout:g} s"
-            ),
+            f"the usage key {key.name!r} is on chain under the hash of its {form}, but the service did not find the "
+            f"key within {timeout:g} s",
             name="NotResolved",
             hint=f"Create a new key with the other form: mine.usage_keys.create({key.name!r}, form="
             f"{'text' if form == 'bytes' else 'bytes'!r}). Then delete this key: mine.usage_keys.delete("
@@ -166,10 +157,7 @@ def update(
 def update_metadata(account: Ownership, key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
     """Replaces only the name and the description of a usage key, and returns the changed record."""
     old = yield from find(account, key)
-    merged = {
-        "name": old.name if name is None else name,
-        "description": old.description if description is None else description,
-    }
+    merged = texts(old, name, description)
     yield from account.write(
         "updateUsageApiKeyMetadata", int(old.api_key_hash, 16), merged["name"], merged["description"]
     )
@@ -193,20 +181,10 @@ def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
 
 
 def _key(entry: tuple[Any, ...]) -> UsageKey:
-    (_, name, description), hashed, expiration, _, execute, create_groups, delete_groups, create_pkps, *lists = entry
-    manage, add, remove_ = lists
+    (_, name, description), hashed, expiration, _, execute, *others = entry
+    permissions = dict(zip((*PERMISSION_FLAGS, *PERMISSION_LISTS), [*others, execute], strict=True))
     return UsageKey(
-        api_key_hash=uint256_hex(hashed),
-        name=name,
-        description=description,
-        can_create_groups=create_groups,
-        can_delete_groups=delete_groups,
-        can_create_pkps=create_pkps,
-        manage_ipfs_ids_in_groups=manage,
-        add_pkp_to_groups=add,
-        remove_pkp_from_groups=remove_,
-        execute_in_groups=execute,
-        expiration=expiration,
+        api_key_hash=uint256_hex(hashed), name=name, description=description, expiration=expiration, **permissions
     )
 
 
@@ -232,14 +210,14 @@ def _secret(key: KeyRef) -> str:
     text = (found.reveal() if isinstance(found, Secret) else found or "").strip()
     if text and not looks_like_hash(text):
         return text
-    hint = "Pass the UsageKey that mine.usage_keys.create() returned, or the key string that you saved."
     if isinstance(key, UsageKey):
-        raise InvalidArgument(
-            f"the check requires the secret of the usage key {key.name!r}, but this object has no secret", hint=hint
-        )
-    if text:
-        raise InvalidArgument(f"the check requires the secret of a usage key, but {text} is its hash", hint=hint)
-    raise InvalidArgument("the check requires the secret of a usage key, but the string is empty", hint=hint)
+        problem = f"the usage key {key.name!r}, but this object has no secret"
+    else:
+        problem = f"a usage key, but {text} is its hash" if text else "a usage key, but the string is empty"
+    raise InvalidArgument(
+        f"the check requires the secret of {problem}",
+        hint="Pass the UsageKey that mine.usage_keys.create() returned, or the key string that you saved.",
+    )
 
 
 def _expiration(account: Ownership, expires_in: Span | None) -> Flow[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
@@ -71,10 +71,6 @@ class OnChain(Model):
 
     usage_keys: int
     """Number of usage keys of the account."""
-
-    def summary(self) -> dict[str, Any]:
-        """Returns all fields by name, for displays."""
-        return self.shown()
 
 
 class Verdict(Model):

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from svcnb.client.calls import Answer, Call, Flow, Request, ask, now, pause
-from svcnb.client.config import Config
+from svcnb.client.config import Config, clean_url
 from svcnb.client.errors import ConfigError, InvalidArgument, SvcnbError, TimedOut, Unauthorized
 from svcnb.client.listing import Listing
 from svcnb.client.models.triggers import Me, Trigger, TriggerRun, TriggerToken
@@ -81,11 +81,6 @@ class ServiceAccess:
         return Call(method, path, parse, body, base=self.url, key=False, headers=headers, **more)
 
 
-def new_token() -> Secret:
-    """Returns a random token of 43 characters."""
-    return Secret(secrets.token_urlsafe(_TOKEN_BYTES))
-
-
 # --- authorisation --------------------------------------------------------------------------------------------------
 
 
@@ -138,7 +133,7 @@ def revoke(access: ServiceAccess, token: TriggerToken | str | None) -> Flow[None
 
 def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Flow[Trigger]:
     """Creates a trigger of any kind."""
-    body = body_of(action, usage_key, kind, **members)
+    body = _body_of(action, usage_key, kind, **members)
     return ask(
         access.call(
             "POST",
@@ -150,18 +145,8 @@ def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: st
     )
 
 
-def body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> dict[str, Any]:
-    """Checks the fields of a new trigger, and returns the body of the request.
-
-    Raises:
-        InvalidArgument: A field is invalid.
-    """
-    source, _ = source_or_cid(action)
-    if source is None:
-        raise InvalidArgument(
-            "a trigger requires the source of its action, but a CID was passed",
-            hint="Pass svcnb.Action(source) or the source text.",
-        )
+def _body_of(action: ActionRef, usage_key: object, kind: str, **members: Any) -> dict[str, Any]:
+    source = _source(action)
     given = {name: value for name, value in members.items() if value is not None}
     if not str(given.get("name", "")).strip():
         raise InvalidArgument("the trigger name is empty", hint='Pass a name: triggers.webhook("orders", action, key).')
@@ -195,13 +180,7 @@ def update(access: ServiceAccess, trigger: Trigger | str, **changes: Any) -> Flo
     """Changes a trigger, and returns the changed trigger. Fields whose new value is None stay unchanged."""
     body = {name: value for name, value in changes.items() if value is not None}
     if (action := body.pop("action", None)) is not None:
-        source, _ = source_or_cid(action)
-        if source is None:
-            raise InvalidArgument(
-                "a trigger requires the source of its action, but a CID was passed",
-                hint="Pass the source of the action, not its CID.",
-            )
-        body["action_code"] = source
+        body["action_code"] = _source(action)
     if (key := body.pop("usage_key", None)) is not None:
         body["usage_api_key"] = _key_text(key)
     if not body:
@@ -220,7 +199,7 @@ def create_for(
     access: ServiceAccess, action: ActionRef, kind: str, *, name: str, wallets: Any, **members: Any
 ) -> Flow[Trigger]:
     """Creates a group that permits the action, a key that can only execute in the group, and the trigger."""
-    encode(body_of(action, "checked before anything is created", kind, name=name, **members))
+    encode(_body_of(action, "checked before anything is created", kind, name=name, **members))
     trigger_configs.check(kind, members["config"])
     group = yield from groups.create(f"trigger {name}", "Created for a trigger.", [action], wallets)
     made = f"group {group.id} ({group.name!r})"
@@ -333,6 +312,16 @@ def _id(value: object, what: str = "trigger", source: str = "triggers.create or 
     return quote(text.strip(), safe="")
 
 
+def _source(action: ActionRef) -> str:
+    source, _ = source_or_cid(action)
+    if source is None:
+        raise InvalidArgument(
+            "a trigger requires the source of its action, but a CID was passed",
+            hint="Pass svcnb.Action(source) or the source text.",
+        )
+    return source
+
+
 def _key_text(key: object) -> str:
     value = getattr(key, "usage_api_key", key)
     text = value.reveal() if isinstance(value, Secret) else value
@@ -358,7 +347,7 @@ def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
             "the address of the triggers service is not set",
             hint="Pass triggers_url=URL, or set SVC_TRIGGERS_URL. With an emulator, pass emu.triggers_url.",
         )
-    secret = new_token() if token is None else Secret(token)
+    secret = Secret(secrets.token_urlsafe(_TOKEN_BYTES) if token is None else token)
     text = secret.reveal()
     if not is_triggers_token(text):
         raise ConfigError(
@@ -366,4 +355,4 @@ def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
             "printable ASCII characters without spaces",
             hint="Omit the token. The client then creates a new token, which a user must approve.",
         )
-    return ServiceAccess(url, secret)
+    return ServiceAccess(clean_url(url, "triggers_url"), secret)

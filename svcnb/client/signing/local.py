@@ -44,7 +44,12 @@ class LocalSigner(Signer):
         # In this module, no variable contains the key, because tracebacks can show variables.
         self._address = ""
         self._key = Secret("0x" + _secret_bytes(key).hex())
-        self._address = checksum_address(_or_signing_error(lambda: address_of_secret(_secret_bytes(self._key))))
+        try:
+            self._address = checksum_address(address_of_secret(_secret_bytes(self._key)))
+        except MalformedValue as error:
+            raise SigningError(error.message, hint=error.hint) from error
+        except ValueError as error:
+            raise SigningError(str(error), hint="Copy the whole private key from your wallet.") from None
 
     @classmethod
     def from_key(cls, key: str | bytes | Secret) -> LocalSigner:
@@ -264,15 +269,6 @@ def _secret_bytes(key: Secret) -> bytes:
         return parse_hex(key.reveal(), SECRET_BYTES, "private key")
     except MalformedValue as error:
         raise SigningError(error.message, hint="Copy the whole private key from your wallet.") from None
-
-
-def _or_signing_error(work: Any) -> Any:
-    try:
-        return work()
-    except MalformedValue as error:
-        raise SigningError(error.message, hint=error.hint) from error
-    except ValueError as error:
-        raise SigningError(str(error), hint="Copy the whole private key from your wallet.") from None
 
 
 def _account(purpose: str) -> Any:

@@ -205,7 +205,9 @@ def _atom(kind: str, value: Any, where: str) -> Any:
     if kind == "string":
         return _string(value, where)
     if kind == "address":
-        return normal_address(value) if isinstance(value, str) else _refuse(where, value, kind, "0x and 40 hex digits")
+        if not isinstance(value, str):
+            raise _unfit(where, value, kind, "0x and 40 hex digits")
+        return normal_address(value)
     if kind == "bytes":
         return _bytes(kind, value, where)
     if found := _FIXED_BYTES.match(kind):
@@ -224,11 +226,13 @@ def _atom(kind: str, value: Any, where: str) -> Any:
 def _string(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise _unfit(where, value, "string", "a string")
-    if not value.isascii() and not _is_utf8(value):
+    try:
+        value.encode()
+    except UnicodeEncodeError:
         raise MalformedValue(
             f"{where} is {shown(value)}, which contains half a surrogate pair, so UTF-8 cannot encode the string",
             hint="Remove the surrogate, or pass the complete character.",
-        )
+        ) from None
     return value
 
 
@@ -253,21 +257,9 @@ def _bytes(kind: str, value: Any, where: str) -> bytes:
     return parse_hex(value, what=where)
 
 
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _undefined(kind: str, where: str) -> MalformedValue:
     return MalformedValue(f"{where} has the type {shown(kind)}, but 'types' does not define this type", hint=_UNDEFINED)
 
 
 def _unfit(where: str, value: object, kind: str, allowed: str) -> MalformedValue:
     return MalformedValue(f"{where} is {shown(value)}, but its type is {kind}", hint=f"Pass {allowed}.")
-
-
-def _refuse(where: str, value: object, kind: str, allowed: str) -> Any:
-    raise _unfit(where, value, kind, allowed)

@@ -112,7 +112,13 @@ class Accounts:
             # (docs/service/endpoints.md#account-and-keys).
             _LOG.warning("the payment processor has no customer for %s yet", address, exc_info=True)
         if self._settings.starter_credits and self._settings.billing_enabled:
-            await self._ledger.starter_credit(address, self._settings.starter_credits)
+            await self._ledger.add_credit(
+                address,
+                self._settings.starter_credits,
+                reason="starter credits",
+                reference=address,
+                kind="starter",
+            )
         return NewAccountResponse(api_key=api_key, wallet_address=address)
 
     async def _register_master_wallet(self, hashed: int, address: str, path: int) -> None:

@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field, StrictStr
@@ -50,10 +51,11 @@ _CLIENT_CLOSED_REQUEST: Final = 499
 ERROR_PREFIX: Final = "Internal server error: "
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RunActions:
     """Endpoints that run actions and compute CIDs.
 
-    Args:
+    Attributes:
         settings: Settings with the limits of a run, and with the rules for charges.
         engine: The engine that runs actions.
         permissions: Permission cache, which decides which keys may run which actions.
@@ -70,41 +72,24 @@ class RunActions:
         billing: Guards that reserve credit for a run.
     """
 
-    def __init__(
-        self,
-        *,
-        settings: Settings,
-        engine: Engine,
-        permissions: PermissionCache,
-        custody: Custody,
-        network: Network,
-        packages: Packages | None,
-        randomness: Randomness,
-        sources: SourceCache,
-        runs: RunLog,
-        clock: Clock,
-        faults: Faults,
-        load: LoadMonitor,
-        access: Access,
-        billing: BillingGuards,
-    ) -> None:
-        self._settings = settings
-        self._engine = engine
-        self._permissions = permissions
-        self._custody = custody
-        self._network = network
-        self._packages = packages
-        self._randomness = randomness
-        self._sources = sources
-        self._runs = runs
-        self._clock = clock
-        self._faults = faults
-        self._load = load
-        self._guards = (Guard(self._has_room, frozenset({429})), access.key, billing.funded)
+    settings: Settings
+    engine: Engine
+    permissions: PermissionCache
+    custody: Custody
+    network: Network
+    packages: Packages | None
+    randomness: Randomness
+    sources: SourceCache
+    runs: RunLog
+    clock: Clock
+    faults: Faults
+    load: LoadMonitor
+    access: Access
+    billing: BillingGuards
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints of this package. Their paths contain the service's name."""
-        vocabulary = self._settings.vocabulary
+        vocabulary = self.settings.vocabulary
         return [
             Endpoint(
                 "POST",
@@ -112,7 +97,7 @@ class RunActions:
                 self.run_action,
                 request=RunActionRequest,
                 response=RunActionResponse,
-                guards=self._guards,
+                guards=(Guard(self._has_room, frozenset({429})), self.access.key, self.billing.funded),
                 price_cents=EXECUTION_COST_CENTS_PER_SECOND,
                 errors=frozenset({400, 403, 500}),
                 tag=_TAG,
@@ -139,17 +124,17 @@ class RunActions:
         """
         source, cid = await self._source(body)
         action_hash = _action_hash(cid)
-        note = _Note(self._runs, self._clock, call, cid)
+        note = _Note(self.runs, self.clock, call, cid)
         try:
-            await self._permissions.require_may_execute(call.caller, cid, action_hash)
+            await self.permissions.require_may_execute(call.caller, cid, action_hash)
         except ServiceError as refusal:
             note.refused(refusal, "permission")
             raise
         try:
-            await self._faults.check("runtime")
+            await self.faults.check("runtime")
             async with _while_connected(call):
-                outcome = await self._engine.run(
-                    source, body.js_params, self._settings.limits, self._host(call, cid, action_hash)
+                outcome = await self.engine.run(
+                    source, body.js_params, self.settings.limits, self._host(call, cid, action_hash)
                 )
         except CallerDisconnected:
             note.abandoned()
@@ -161,13 +146,14 @@ class RunActions:
         except ServiceError as refusal:
             note.refused(refusal, "unavailable")
             raise
-        self._sources.put(cid, source)
+        self.sources.put(cid, source)
         billed = call.hold is not None
         call.price_cents = execution_cost_cents(outcome.elapsed_s)
         if outcome.ok:
             note.ended(outcome, 200, call.price_cents if billed else 0)
             return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
-        pays = call.hold if self._settings.charge_failed_runs else None
+        # A failure of the service ("host") is always free.
+        pays = call.hold if self.settings.charge_failed_runs and outcome.error_kind != "host" else None
         if pays is not None and outcome.error_kind == "funds":
             call.price_cents = pays.cents  # charge only the available credit, so that the account owes nothing
         note.ended(outcome, 500, call.price_cents if pays else 0)
@@ -176,7 +162,7 @@ class RunActions:
         raise EndpointFailure(500, f"{ERROR_PREFIX}{outcome.error}")
 
     async def _source(self, body: RunActionRequest) -> tuple[str, str]:
-        limit = self._settings.limits.max_code_length
+        limit = self.settings.limits.max_code_length
         if body.code:
             if len(body.code) > limit or len(body.code.encode()) > limit:
                 raise EndpointFailure(
@@ -185,7 +171,7 @@ class RunActions:
                 )
             return body.code, await _cid(body.code)
         if body.code is None and body.ipfs_id:
-            source = self._sources.get(body.ipfs_id)
+            source = self.sources.get(body.ipfs_id)
             if source is None:
                 raise EndpointFailure(
                     400,
@@ -202,24 +188,19 @@ class RunActions:
         )
 
     def _host(self, call: Call, cid: str, action_hash: int) -> ActionHost:
-        caller = call.caller
-
-        async def secret_of(pkp_id: str) -> bytes:
-            return await wallet_secret(self._permissions, self._custody, caller, action_hash, pkp_id)
-
         headers = {"x-request-id": call.request_id}
         if correlation_id := call.request.scope["correlation_id"]:
             headers["x-correlation-id"] = correlation_id
         return ActionHost(
-            custody=self._custody,
+            custody=self.custody,
             cid=cid,
-            wallet_secret=secret_of,
+            wallet_secret=partial(wallet_secret, self.permissions, self.custody, call.caller, action_hash),
             headers=headers,
-            network=self._network,
-            packages=self._packages,
-            randomness=self._randomness if self._randomness.seeded else None,
+            network=self.network,
+            packages=self.packages,
+            randomness=self.randomness if self.randomness.seeded else None,
             meter=self._meter(call),
-            account=caller.billing_wallet,
+            account=call.caller.billing_wallet,
         )
 
     def _meter(self, call: Call) -> Meter | None:
@@ -242,12 +223,12 @@ class RunActions:
                 return False
             return True
 
-        return Meter(self._settings.funds_check_ms / 1000, lasts)
+        return Meter(self.settings.funds_check_ms / 1000, lasts)
 
     async def _has_room(self, _call: Call) -> None:
         """Rejects an execution while the CPU is overloaded."""
-        await self._faults.check("cpu")
-        if self._settings.load_shedding and self._load.overloaded():
+        await self.faults.check("cpu")
+        if self.settings.load_shedding and self.load.overloaded():
             raise StructuredError(
                 429,
                 "the node rejects executions for a short time, because its CPU is overloaded; nothing was charged",
@@ -331,15 +312,7 @@ class _Note:
         )
 
     def _add(
-        self,
-        status: str,
-        http_status: int,
-        *,
-        logs: str = "",
-        cost_cents: int = 0,
-        error: str | None = None,
-        error_kind: str | None = None,
-        trace: str | None = None,
+        self, status: str, http_status: int, *, logs: str = "", cost_cents: int = 0, **details: str | None
     ) -> None:
         caller = self._call.caller
         self._runs.add(
@@ -355,8 +328,6 @@ class _Note:
                 cost_cents=cost_cents,
                 started_at=self._started_at,
                 elapsed_ms=round((time.perf_counter() - self._started) * 1000, 3),
-                error=error,
-                error_kind=error_kind,
-                trace=trace,
+                **details,
             )
         )

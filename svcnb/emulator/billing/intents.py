@@ -117,16 +117,6 @@ class Intent(NamedTuple):
             updated_at=now,
         )
 
-    def canceled(self, now: float) -> Intent:
-        """Returns a copy of the payment with the status ``canceled``.
-
-        Args:
-            now: Current time, in Unix seconds.
-        """
-        return self._replace(
-            status="canceled", becomes=None, due_at=None, problem_code=None, problem=None, updated_at=now
-        )
-
     def at(self, now: float) -> Intent:
         """Returns the payment with its status at a point in time.
 

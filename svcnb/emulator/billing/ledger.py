@@ -8,12 +8,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, Self, TypeAlias
 
 from svcnb.emulator.billing import store as books
-from svcnb.emulator.billing.rules import display, payment_required
+from svcnb.emulator.billing.rules import payment_required
 from svcnb.emulator.billing.store import Entry, Kind
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.platform.clock import Clock
@@ -58,7 +57,7 @@ class Hold:
         try:
             reference, now = f"request:{request_id}", self._clock.now()
             entry = Entry(self.account, -_positive(cents), "charge", reason, reference, now, request_id)
-            return await self._batcher.charge(entry, self)
+            return await self._batcher.order(_Order(self, entry))
         finally:
             self.release()  # this has an effect only if the charge failed
 
@@ -72,7 +71,7 @@ class Hold:
             StructuredError: 402 if the account's available credit does not cover the amount. The hold stays unchanged.
         """
         if cents > self.cents:
-            await self._batcher.grow(self, cents)
+            await self._batcher.order(_Order(self, cents=cents))
 
     def release(self) -> None:
         """Ends the hold without a charge. The call has no effect after `settle` or an earlier `release`."""
@@ -92,35 +91,21 @@ class _Holds:
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
 
-    def take(self, hold: Hold, credit_cents: int) -> None:
-        """Begins a hold, unless the hold has already ended.
+    def reserve(self, hold: Hold, cents: int, credit_cents: int) -> int | StructuredError:
+        """Begins a hold or increases it, unless the hold has already ended.
 
-        Raises:
-            StructuredError: 402 if the credit does not cover the hold in addition to the existing holds.
+        Returns:
+            The credit, or error 402 if the credit does not cover ``cents`` in total in addition to the other holds.
         """
         with self._lock:
-            if hold.state == "ended":
-                return
-            free = credit_cents - self._held[hold.account]
-            if free < hold.cents:
-                raise payment_required(hold.cents, free)
-            self._held[hold.account] += hold.cents
-            hold.state = "active"
-
-    def grow(self, hold: Hold, cents: int, credit_cents: int) -> None:
-        """Increases an active hold to ``cents`` in total.
-
-        Raises:
-            StructuredError: 402 if the credit does not cover the amount in addition to the other holds.
-        """
-        with self._lock:
-            if hold.state != "active" or cents <= hold.cents:
-                return
-            free = credit_cents - self._held[hold.account] + hold.cents
-            if free < cents:
-                raise payment_required(cents, free)
-            self._held[hold.account] += cents - hold.cents
-            hold.cents = cents
+            reserved = hold.cents if hold.state == "active" else 0
+            if hold.state != "ended" and cents > reserved:
+                free = credit_cents - self._held[hold.account] + reserved
+                if free < cents:
+                    return payment_required(cents, free)
+                self._held[hold.account] += cents - reserved
+                hold.cents, hold.state = cents, "active"
+        return credit_cents
 
     def drop(self, hold: Hold) -> bool:
         """Ends a hold in any state. Returns whether the hold had reserved credit."""
@@ -144,13 +129,13 @@ class _Order:
     """Request of one caller to the batcher.
 
     If the request has an entry, the batcher posts the entry and ends the hold. If the request has only a hold, the
-    batcher begins the hold or increases it to ``grow_to``. A request without entry and hold only publishes the holds
-    of this server to the other servers.
+    batcher reserves ``cents`` in total for the hold. A request without entry and hold only publishes the holds of this
+    server to the other servers.
     """
 
-    hold: Hold | None
-    entry: Entry | None
-    grow_to: int | None = None
+    hold: Hold | None = None
+    entry: Entry | None = None
+    cents: int = 0
 
 
 _Waiting: TypeAlias = tuple[_Order, asyncio.Future[int]]
@@ -180,37 +165,17 @@ class _Batcher:
         self._called = False
         self._announced = False
 
-    async def begin(self, hold: Hold) -> None:
-        """Begins a hold.
-
-        Raises:
-            StructuredError: 402 if the credit does not cover the hold.
-        """
-        await self._order(hold, None)
-
-    async def grow(self, hold: Hold, cents: int) -> None:
-        """Increases a hold to ``cents`` in total.
-
-        Raises:
-            StructuredError: 402 if the credit does not cover the hold.
-        """
-        await self._order(hold, None, cents)
-
     def release(self, hold: Hold) -> None:
         """Ends a hold without a charge, and publishes the change to other servers in the background."""
         if self._holds.drop(hold) and self._store.shared:
             self._publish_holds()
 
-    async def charge(self, entry: Entry, hold: Hold | None) -> int:
-        """Posts a charge and ends its hold, even if the caller is cancelled.
+    async def order(self, order: _Order) -> int:
+        """Executes a request, even if the caller is cancelled, and returns the credit of the account in cents.
 
-        Returns:
-            The new credit of the account, in cents.
+        Raises:
+            StructuredError: 402 if the credit does not cover the hold.
         """
-        return await self._order(hold, entry)
-
-    async def _order(self, hold: Hold | None, entry: Entry | None, grow_to: int | None = None) -> int:
-        order = _Order(hold, entry, grow_to)
         if not self._store.immediate:
             return await self._in_line(order)
         [answer] = await self._store.run(lambda connection: self._answers(connection, [order]))
@@ -230,7 +195,7 @@ class _Batcher:
         return done
 
     def _publish_holds(self) -> None:
-        self._in_line(_Order(None, None)).add_done_callback(self._published)
+        self._in_line(_Order()).add_done_callback(self._published)
 
     def _published(self, done: asyncio.Future[int]) -> None:
         if not done.cancelled() and done.exception() is not None:
@@ -281,7 +246,8 @@ class _Batcher:
             if order.entry:
                 answers.append(next(posted)[1])
             else:
-                answers.append(self._held(order.hold, order.grow_to, known) if order.hold else 0)
+                hold = order.hold
+                answers.append(self._holds.reserve(hold, order.cents, known[hold.account]) if hold else 0)
         # End holds last. The checks of new holds used the credit before the charges of this batch, so the ended holds
         # still had to count.
         for order in orders:
@@ -297,17 +263,6 @@ class _Batcher:
             self._announced = True
         books.publish_holds(connection, self._holds.all())
 
-    def _held(self, hold: Hold, grow_to: int | None, known: Mapping[str, int]) -> int | StructuredError:
-        credit_cents = known[hold.account]
-        try:
-            if grow_to is None:
-                self._holds.take(hold, credit_cents)
-            else:
-                self._holds.grow(hold, grow_to, credit_cents)
-        except StructuredError as refusal:
-            return refusal
-        return credit_cents
-
 
 class Ledger:
     """Ledger of credits, in whole cents for each billing wallet.
@@ -321,8 +276,6 @@ class Ledger:
         self._store = store
         self._clock = clock
         self._batcher = _Batcher(store, _Holds())
-
-    display = staticmethod(display)
 
     async def credit_cents(self, billing_wallet: str) -> int:
         """Returns the credit of an account in cents, including reserved cents. A negative amount is a debt."""
@@ -344,7 +297,7 @@ class Ledger:
         """
         hold = Hold(billing_wallet.lower(), cents, batcher=self._batcher, clock=self._clock)
         try:
-            await self._batcher.begin(hold)
+            await self._batcher.order(_Order(hold, cents=cents))
         except BaseException:
             # Also release the hold after a cancellation, because a hold without an owner never ends.
             hold.release()
@@ -369,18 +322,6 @@ class Ledger:
         account = billing_wallet.lower()
         entry = Entry(account, _positive(cents), kind, reason, f"{kind}:{reference}", self._clock.now())
         return (await self._store.run(lambda connection: books.post(connection, entry)))[1]
-
-    async def starter_credit(self, billing_wallet: str, cents: int) -> int:
-        """Adds the starter credit of a new account, once. Returns the new credit of the account in cents.
-
-        Args:
-            billing_wallet: Billing wallet of the account.
-            cents: Starter credit in cents. 0 adds nothing.
-        """
-        account = billing_wallet.lower()
-        if not cents:
-            return await self.credit_cents(account)
-        return await self.add_credit(account, cents, reason="starter credits", reference=account, kind="starter")
 
     async def entries(self, billing_wallet: str) -> list[Entry]:
         """Returns all ledger entries of an account, oldest first."""

@@ -39,13 +39,11 @@ class ProcessorRefusal(EndpointFailure):
         status: HTTP status.
         code: Machine-readable code.
         message: One clause that states the problem and the allowed values, in lower case and without a full stop.
-        kind: Category of the code: ``invalid_request_error`` or ``card_error``.
     """
 
-    def __init__(self, status: int, code: str, message: str, kind: str = "invalid_request_error") -> None:
+    def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(status, message)
         self.code = code
-        self.kind = kind
 
 
 class Processor:
@@ -57,6 +55,10 @@ class Processor:
         randomness: Source of ids and client secrets.
         custody: Custody, which identifies the emulator in the publishable key.
         settings: Settings with ``crypto_delay_ms``.
+
+    Attributes:
+        publishable_key: Key for the processor's client library.
+        crypto_delay_s: Confirmation time of a crypto payment, in seconds.
     """
 
     def __init__(
@@ -65,13 +67,8 @@ class Processor:
         self._store = store
         self._clock = clock
         self._randomness = randomness
-        self._crypto_delay_s = settings.crypto_delay_ms / 1000
-        self.publishable_key = "pk_test_" + _base62(custody.label("publishable key"), 24)
-
-    @property
-    def crypto_delay_s(self) -> float:
-        """Confirmation time of a crypto payment, in seconds."""
-        return self._crypto_delay_s
+        self.crypto_delay_s: float = settings.crypto_delay_ms / 1000
+        self.publishable_key: str = "pk_test_" + _base62(custody.label("publishable key"), 24)
 
     # --- requests of the service --------------------------------------------------------------------------------
 
@@ -82,8 +79,7 @@ class Processor:
             wallet: Billing wallet of the customer.
             email: E-mail address. The method shortens a long address. None keeps the address of an existing customer.
         """
-        work = self._customer_work(wallet.lower(), email)
-        await self._store.run(work)
+        await self._store.run(self._customer_work(wallet.lower(), email))
 
     async def create_intent(self, wallet: str, amount_cents: int) -> Intent:
         """Creates a payment with the status ``requires_payment_method``, and returns the payment.
@@ -190,7 +186,7 @@ class Processor:
             client_secret,
             method,
             outcome="failed" if declined else "succeeded",
-            delay_s=self._crypto_delay_s if method == "crypto" else 0.0,
+            delay_s=self.crypto_delay_s if method == "crypto" else 0.0,
             problem=(declined.code, declined.message) if declined else None,
         )
 
@@ -245,7 +241,9 @@ class Processor:
         def change(intent: Intent) -> Intent:
             if intent.status not in PAYABLE:
                 raise _wrong_status(intent, "the payment cannot be canceled", PAYABLE)
-            return intent.canceled(now)
+            return intent._replace(
+                status="canceled", becomes=None, due_at=None, problem_code=None, problem=None, updated_at=now
+            )
 
         return await self._change(intent_id, change, client_secret)
 

@@ -71,7 +71,7 @@ def _with_processor_errors(handler: Handler) -> Handler:
         try:
             return await handler(pages, call, given)
         except ProcessorRefusal as refusal:
-            return answer({"error": _error(refusal.kind, refusal.code, refusal.message)}, refusal.status)
+            return answer({"error": _error("invalid_request_error", refusal.code, refusal.message)}, refusal.status)
 
     return guarded
 

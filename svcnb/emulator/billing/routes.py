@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.billing.guards import BillingGuards
+from svcnb.emulator.billing.rules import display
 from svcnb.emulator.http.routing import API, Call, Endpoint
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.base import Success
@@ -89,7 +90,7 @@ class Credits:
         """Returns the credit of the account. All keys of the account share this credit."""
         credit = await self._ledger.credit_cents(call.caller.billing_wallet)
         # The processor counts a customer's debt, so credit is a negative amount (docs/service/billing.md#balance).
-        return BalanceResponse(balance_cents=-credit, balance_display=self._ledger.display(credit))
+        return BalanceResponse(balance_cents=-credit, balance_display=display(credit))
 
     async def _create_payment_intent(
         self, call: Call, given: CreatePaymentIntentRequest

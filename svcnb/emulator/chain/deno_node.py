@@ -24,17 +24,7 @@ _STATIC: Final = Path(__file__).with_name("static")
 CHAIN: Final = _STATIC / "chain.js"
 """Script of the chain, which a browser page also runs."""
 _PROCESS: Final = _STATIC / "chain_process.js"
-_FLAGS: Final = (
-    "run",
-    "--quiet",
-    "--no-prompt",
-    "--no-npm",
-    "--no-remote",
-    "--cached-only",
-    "--no-config",
-    "--no-lock",
-    "--no-code-cache",
-)
+_FLAGS: Final = ("run", *tools.OFFLINE_FLAGS, "--no-code-cache")
 _START_S: Final = 60.0
 _STOP_S: Final = 5.0
 _WORDS: Final = 4_000

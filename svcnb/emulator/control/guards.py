@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import JSON_TYPE
-from svcnb.emulator.http.body import is_json
+from svcnb.emulator.http.body import content_type_problem, is_json
 from svcnb.emulator.http.middleware import is_own_origin
 from svcnb.emulator.http.routing import Call, Guard
 
@@ -25,30 +25,22 @@ def control_guard(token: str) -> Guard:
 
     async def check(call: Call) -> None:
         request = call.request
-        _refuse_other_origins(request)
+        if not is_own_origin(request):
+            raise StructuredError(
+                403,
+                f"pages of the origin {request.headers['origin'][:100]} cannot use the control plane",
+                fix="Call the control plane from a program, or from a page that the emulator serves.",
+            )
         _require_token(request, token)
         if request.method in _WITH_BODY and not is_json(request):
             # A page of another site cannot send this content type without a preflight request.
-            given = request.headers.get("content-type", "")
-            problem = (
-                f"the content type of the request is {given[:60]!r}" if given else "the request has no content type"
-            )
             raise StructuredError(
                 415,
-                f"{problem}, but the control plane accepts only {JSON_TYPE}",
+                f"{content_type_problem(request)}, but the control plane accepts only {JSON_TYPE}",
                 fix=f"Send the header Content-Type: {JSON_TYPE}. If the request has no values, send {{}}.",
             )
 
     return Guard(check, frozenset({401, 403}))
-
-
-def _refuse_other_origins(request: Request) -> None:
-    if not is_own_origin(request):
-        raise StructuredError(
-            403,
-            f"pages of the origin {request.headers['origin'][:100]} cannot use the control plane",
-            fix="Call the control plane from a program, or from a page that the emulator serves.",
-        )
 
 
 def _require_token(request: Request, token: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,10 +63,11 @@ class RunsQuery(Request):
     offset: QueryNumber = Field(0, description="Number of the newest executions to skip.")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ControlPlane:
     """Endpoints for the control plane.
 
-    Args:
+    Attributes:
         settings: The emulator's settings.
         guard: Guard of the endpoints.
         clock: The emulator's clock.
@@ -83,38 +84,20 @@ class ControlPlane:
         addresses: Function that returns the addresses of this server.
     """
 
-    def __init__(
-        self,
-        *,
-        settings: Settings,
-        guard: Guard,
-        clock: Clock,
-        chain: Chain,
-        ledger: Ledger,
-        processor: Processor,
-        engine: Engine,
-        network: Network,
-        run_log: RunLog,
-        saved: Snapshots,
-        fault_injection: Faults,
-        tolerated: ToleratedRequests,
-        triggers: Callable[[], Awaitable[Triggers]],
-        addresses: Callable[[], dict[str, object]],
-    ) -> None:
-        self._settings = settings
-        self._guards = (guard,)
-        self._clock = clock
-        self._chain = chain
-        self._ledger = ledger
-        self._processor = processor
-        self._engine = engine
-        self._outbound = network
-        self._run_log = run_log
-        self._saved = saved
-        self._faults = fault_injection
-        self._tolerated = tolerated
-        self._triggers = triggers
-        self._addresses = addresses
+    settings: Settings
+    guard: Guard
+    clock: Clock
+    chain: Chain
+    ledger: Ledger
+    processor: Processor
+    engine: Engine
+    network: Network
+    run_log: RunLog
+    saved: Snapshots
+    fault_injection: Faults
+    tolerated: ToleratedRequests
+    triggers: Callable[[], Awaitable[Triggers]]
+    addresses: Callable[[], dict[str, object]]
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints of the control plane. The OpenAPI description does not contain these endpoints."""
@@ -125,7 +108,7 @@ class ControlPlane:
             self._row("POST", "/snapshots/{name}", self.take_snapshot, Nothing),
             self._row("DELETE", "/snapshots/{name}", self.remove_snapshot),
             self._row("POST", "/snapshots/{name}/restore", self.restore_snapshot, Nothing),
-            self._row("POST", "/clock", self.clock, ClockChange),
+            self._row("POST", "/clock", self.change_clock, ClockChange),
             self._row("GET", "/faults", self.faults),
             self._row("POST", "/faults", self.add_fault, FaultRequest),
             self._row("DELETE", "/faults", self.clear_faults),
@@ -134,25 +117,25 @@ class ControlPlane:
             self._row("POST", "/processor/{intent}", self.payment_outcome, PaymentOutcome),
             self._row("POST", "/agents/approve", self.approve_agent, AgentApproval),
             self._row("POST", "/contract-wallets", self.contract_wallet, ContractWalletRequest),
-            Endpoint("GET", f"{CONTROL_PREFIX}/runs", self.runs, query=RunsQuery, guards=self._guards, described=False),
+            self._row("GET", "/runs", self.runs, query=RunsQuery),
             self._row("GET", "/runs/{request_id}", self.run),
-            self._row("GET", "/network", self.network),
+            self._row("GET", "/network", self.network_policy),
             self._row("POST", "/network", self.set_network, NetworkRequest),
         ]
 
     async def state(self, _call: Call, _given: None) -> dict[str, Any]:
         """Returns the state of the emulator, without secrets."""
-        settings = self._settings
+        settings = self.settings
         return {
-            **self._addresses(),
-            "clock": {"now": self._clock.now(), "frozen": self._clock.frozen, "offset_s": self._clock.offset_s},
+            **self.addresses(),
+            "clock": {"now": self.clock.now(), "frozen": self.clock.frozen, "offset_s": self.clock.offset_s},
             "seeded": settings.seed is not None,
             "settings": settings.model_dump(mode="json", exclude={"control_token", "seed", "database"} | _CHAIN_URLS),
-            "engine": asdict(self._engine.state()),
-            "faults": [asdict(fault) for fault in self._faults.waiting()],
+            "engine": asdict(self.engine.state()),
+            "faults": [asdict(fault) for fault in self.fault_injection.waiting()],
             "network": self._network(),
-            "snapshots": await self._saved.names(),
-            "tolerated_requests": self._tolerated.entries(),
+            "snapshots": await self.saved.names(),
+            "tolerated_requests": self.tolerated.entries(),
         }
 
     async def reset(self, _call: Call, _body: Nothing) -> dict[str, bool]:
@@ -160,27 +143,27 @@ class ControlPlane:
 
         The clock and the policy for outbound requests get their configured values again.
         """
-        self._faults.clear()
-        self._tolerated.clear()
-        await in_thread(self._outbound.configure, self._settings.network_policy, self._settings.network_file)
-        await self._saved.reset()
+        self.fault_injection.clear()
+        self.tolerated.clear()
+        await in_thread(self.network.configure, self.settings.network_policy, self.settings.network_file)
+        await self.saved.reset()
         return _DONE
 
     async def snapshots(self, _call: Call, _given: None) -> list[dict[str, Any]]:
         """Lists the snapshots, oldest first."""
-        return await self._saved.names()
+        return await self.saved.names()
 
     async def take_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
         """Saves a snapshot of the database, the chain, the clock and the random number generators."""
         name = _snapshot_name(call)
-        await self._saved.take(name)
+        await self.saved.take(name)
         return _DONE | {"name": name}
 
     async def restore_snapshot(self, call: Call, _body: Nothing) -> dict[str, Any]:
         """Restores the database, the chain, the clock and the random number generators from a snapshot."""
         name = _snapshot_name(call)
         try:
-            found = await self._saved.restore(name)
+            found = await self.saved.restore(name)
         except ValueError as error:
             raise StructuredError(
                 409,
@@ -194,13 +177,13 @@ class ControlPlane:
     async def remove_snapshot(self, call: Call, _given: None) -> dict[str, bool]:
         """Deletes a snapshot. The current state of the emulator does not change."""
         name = _snapshot_name(call)
-        if not await self._saved.remove(name):
+        if not await self.saved.remove(name):
             raise _no_snapshot(name)
         return _DONE
 
-    async def clock(self, _call: Call, body: ClockChange) -> dict[str, Any]:
+    async def change_clock(self, _call: Call, body: ClockChange) -> dict[str, Any]:
         """Sets the clock, which signatures, expiry, schedules, the ledger and blocks use."""
-        time = self._clock
+        time = self.clock
         if body.freeze is not None:
             time.freeze(body.freeze)
         elif body.advance is not None:
@@ -215,32 +198,32 @@ class ControlPlane:
 
     async def faults(self, _call: Call, _given: None) -> list[dict[str, Any]]:
         """Lists the injected faults that still affect calls."""
-        return [asdict(fault) for fault in self._faults.waiting()]
+        return [asdict(fault) for fault in self.fault_injection.waiting()]
 
     async def add_fault(self, _call: Call, body: FaultRequest) -> dict[str, Any]:
         """Injects a fault, so that the next calls that use a part of the service fail or wait."""
-        if len(self._faults.waiting()) >= MAX_PENDING_FAULTS:
+        if len(self.fault_injection.waiting()) >= MAX_PENDING_FAULTS:
             raise StructuredError(
                 400,
                 f"{MAX_PENDING_FAULTS} faults are pending, which is the maximum",
                 fix="Delete all faults with DELETE /_emulator/faults.",
             )
-        fault = self._faults.add(body.part, body.status, body.delay_ms, body.times)
+        fault = self.fault_injection.add(body.part, body.status, body.delay_ms, body.times)
         return asdict(fault)
 
     async def clear_faults(self, _call: Call, _given: None) -> dict[str, bool]:
         """Deletes all injected faults, so that later calls work normally."""
-        self._faults.clear()
+        self.fault_injection.clear()
         return _DONE
 
     async def faucet(self, _call: Call, body: FaucetRequest) -> dict[str, Any]:
         """Adds newly created ether to an account on the built-in chain."""
-        await self._chain.faucet(body.address, body.wei)
+        await self.chain.faucet(body.address, body.wei)
         return _DONE | {"address": body.address, "wei": str(body.wei)}
 
     async def credit(self, call: Call, body: CreditRequest) -> dict[str, int]:
         """Adds credit to an account without a payment, and returns the account's new credit in cents."""
-        total = await self._ledger.add_credit(
+        total = await self.ledger.add_credit(
             body.wallet_address, body.cents, reason="added through the control plane", reference=call.request_id
         )
         return {"credit_cents": total}
@@ -249,7 +232,7 @@ class ControlPlane:
         """Sets the outcome of a payment, immediately or after a delay, and returns the payment."""
         from svcnb.emulator.billing.processor_routes import describe
 
-        return describe(await self._processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))
+        return describe(await self.processor.set_outcome(call.path["intent"], body.outcome, body.delay_ms))
 
     async def approve_agent(self, _call: Call, body: AgentApproval) -> dict[str, object]:
         """Approves the token that has the given challenge. The token can then manage the user's triggers.
@@ -257,7 +240,7 @@ class ControlPlane:
         The approval page has the same effect.
         """
         try:
-            triggers = await self._triggers()
+            triggers = await self.triggers()
             user = await triggers.identity.approve(body.challenge, body.label or "", body.email)
         except Refused as refusal:
             fix = "Send the challenge that the client shows, and a valid e-mail address."
@@ -266,17 +249,17 @@ class ControlPlane:
 
     async def contract_wallet(self, _call: Call, body: ContractWalletRequest) -> dict[str, str]:
         """Deploys an ERC-1271 wallet that accepts its owner's signatures."""
-        return {"address": await self._chain.deploy_contract_wallet(body.owner)}
+        return {"address": await self.chain.deploy_contract_wallet(body.owner)}
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:
         """Lists executions, newest first, including executions that failed or were rejected."""
         limit = min(query.limit, MAX_EXECUTIONS_PAGE)
-        return {"runs": await self._run_log.recent(limit, min(query.offset, 2**31))}
+        return {"runs": await self.run_log.recent(limit, min(query.offset, 2**31))}
 
     async def run(self, call: Call, _given: None) -> dict[str, Any]:
         """Returns one execution with its trace."""
         request_id = call.path["request_id"]
-        found = await self._run_log.one(request_id) if request_id.isprintable() else None
+        found = await self.run_log.one(request_id) if request_id.isprintable() else None
         if found is None:
             raise StructuredError(
                 404,
@@ -288,14 +271,14 @@ class ControlPlane:
             )
         return found
 
-    async def network(self, _call: Call, _given: None) -> dict[str, Any]:
+    async def network_policy(self, _call: Call, _given: None) -> dict[str, Any]:
         """Returns the policy for outbound requests of actions."""
         return self._network()
 
     async def set_network(self, _call: Call, body: NetworkRequest) -> dict[str, Any]:
         """Sets the policy for outbound requests of actions."""
         try:
-            await in_thread(self._outbound.configure, body.policy, self._recording(body.file))
+            await in_thread(self.network.configure, body.policy, self._recording(body.file))
         except RecordingError as error:
             raise StructuredError(400, str(error), fix="Correct this file, or send the path of another file.") from None
         except ValueError as error:
@@ -305,7 +288,7 @@ class ControlPlane:
 
     def _recording(self, name: str | None) -> Path | None:
         """Returns the path of a recording, inside the configured folder if there is one."""
-        folder = self._settings.recordings
+        folder = self.settings.recordings
         if name is None or folder is None:
             return None if name is None else Path(name)
         if not name.isprintable() or name in {"", ".", ".."} or Path(name).name != name or "\\" in name:
@@ -317,11 +300,12 @@ class ControlPlane:
         return folder / name
 
     def _network(self) -> dict[str, Any]:
-        configured = self._outbound
+        configured = self.network
         return {"policy": configured.policy, "file": None if configured.file is None else str(configured.file)}
 
-    def _row(self, method: str, path: str, handler: Handler, request: type | None = None) -> Endpoint:
-        return Endpoint(method, CONTROL_PREFIX + path, handler, request=request, guards=self._guards, described=False)
+    def _row(self, method: str, path: str, handler: Handler, request: type | None = None, **more: Any) -> Endpoint:
+        path = CONTROL_PREFIX + path
+        return Endpoint(method, path, handler, request=request, guards=(self.guard,), described=False, **more)
 
 
 def _snapshot_name(call: Call) -> str:

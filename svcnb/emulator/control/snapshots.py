@@ -7,6 +7,7 @@ import json
 import time
 import zlib
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.emulator.billing.store import HOLDS
@@ -45,10 +46,11 @@ _CHAIN: Final = "chain_"
 """Prefix of the names of the chain's tables. The chain exports and restores its own tables."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Snapshots:
     """Snapshots of one emulator, stored in its database.
 
-    Args:
+    Attributes:
         store: The database.
         chain: The chain, which saves its own state.
         clock: The emulator's clock.
@@ -58,29 +60,20 @@ class Snapshots:
         on_exchange: Coroutine function to call after a replacement of the state, to clear caches.
     """
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        chain: Chain,
-        clock: Clock,
-        randomness: Randomness,
-        quiesce: Quiesce,
-        runs: RunLog,
-        on_exchange: Callable[[], Awaitable[None]],
-    ) -> None:
-        self._store = store
-        self._chain = chain
-        self._clock = clock
-        self._randomness = randomness
-        self._quiesce = quiesce
-        self._runs = runs
-        self._on_exchange = on_exchange
-        self._start = (clock.state(), randomness.state())
+    store: Store
+    chain: Chain
+    clock: Clock
+    randomness: Randomness
+    quiesce: Quiesce
+    runs: RunLog
+    on_exchange: Callable[[], Awaitable[None]]
+
+    def __post_init__(self) -> None:
+        self._start = (self.clock.state(), self.randomness.state())
 
     async def names(self) -> list[dict[str, Any]]:
         """Returns the name and time of every snapshot (Unix seconds of the machine's clock), oldest first."""
-        return await self._store.run(
+        return await self.store.run(
             lambda connection: connection.records("SELECT name, taken_at FROM snapshots ORDER BY taken_at")
         )
 
@@ -90,19 +83,19 @@ class Snapshots:
         Args:
             name: The name of the snapshot.
         """
-        async with self._quiesce.exclusive():
-            await self._runs.flush()
-            chain = await self._chain.export_snapshot()
-            clock, randomness = json.dumps(self._clock.state()), json.dumps(self._randomness.state())
+        async with self.quiesce.exclusive():
+            await self.runs.flush()
+            chain = await self.chain.export_snapshot()
+            clock, randomness = json.dumps(self.clock.state()), json.dumps(self.randomness.state())
 
-            content = await self._store.run_long(lambda connection: _packed(_content(connection)))
+            content = await self.store.run_long(lambda connection: _packed(_content(connection)))
 
             def work(connection: Connection) -> None:
                 row = {"name": name, "taken_at": time.time(), "clock": clock, "randomness": randomness, "chain": chain}
                 _remove(connection, name)
                 connection.insert("snapshots", **row, content=content)
 
-            await self._store.run_long(work)
+            await self.store.run_long(work)
 
     async def restore(self, name: str) -> bool:
         """Restores a snapshot.
@@ -116,22 +109,22 @@ class Snapshots:
         Raises:
             ValueError: The time of the snapshot is outside the range of the clock. Earlier versions accepted any time.
         """
-        async with self._quiesce.exclusive():
-            await self._runs.flush()
+        async with self.quiesce.exclusive():
+            await self.runs.flush()
 
-            row = await self._store.run_long(
+            row = await self.store.run_long(
                 lambda connection: connection.record("SELECT * FROM snapshots WHERE name = :name", name=name)
             )
             if row is None:
                 return False
-            self._clock.check(parse(row["clock"]))  # check the time before the state changes
+            self.clock.check(parse(row["clock"]))  # check the time before the state changes
             content = [await offload(_unpacked, row["content"])]
-            await self._chain.import_snapshot(row["chain"])
+            await self.chain.import_snapshot(row["chain"])
             # Use another thread, so that the event loop does not have to free a hundred thousand values.
-            await self._store.run_long(lambda connection: _write(connection, content.pop()))
-            self._randomness.restore(parse(row["randomness"]))
-            self._clock.restore(parse(row["clock"]))
-            await self._on_exchange()
+            await self.store.run_long(lambda connection: _write(connection, content.pop()))
+            self.randomness.restore(parse(row["randomness"]))
+            self.clock.restore(parse(row["clock"]))
+            await self.on_exchange()
         return True
 
     async def remove(self, name: str) -> bool:
@@ -143,20 +136,20 @@ class Snapshots:
         Returns:
             Whether a snapshot with that name existed.
         """
-        return await self._store.run_long(lambda connection: _remove(connection, name))
+        return await self.store.run_long(lambda connection: _remove(connection, name))
 
     async def reset(self) -> None:
         """Restores the initial state: no accounts and a new chain. Keeps the snapshots.
 
         The clock and the random number generators start again with their initial values.
         """
-        async with self._quiesce.exclusive():
-            await self._runs.flush()
+        async with self.quiesce.exclusive():
+            await self.runs.flush()
             clock, randomness = self._start
-            self._randomness.restore(randomness)
-            self._clock.restore(clock)
-            await self._chain.restart(lambda: self._store.run_long(lambda connection: _wipe(connection, chain=True)))
-            await self._on_exchange()
+            self.randomness.restore(randomness)
+            self.clock.restore(clock)
+            await self.chain.restart(lambda: self.store.run_long(lambda connection: _wipe(connection, chain=True)))
+            await self.on_exchange()
 
 
 def _remove(connection: Connection, name: str) -> bool:

@@ -43,16 +43,13 @@ def answer(value: object, status: int = 200, headers: Mapping[str, str] | None =
     return Response(encode(value), status, dict(headers) if headers else None, JSON_TYPE)
 
 
-async def answered(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Returns a JSON response like `answer`, but encodes a large value outside of the event loop.
+async def answered(value: object, headers: Mapping[str, str] | None = None) -> Response:
+    """Returns a successful JSON response like `answer`, but encodes a large value outside of the event loop.
 
-    Args:
-        value: The response body.
-        status: HTTP status.
-        headers: Additional response headers.
+    For arguments, see `answer`.
     """
     content = await offload(encode, value) if is_large(value) else encode(value)
-    return Response(content, status, dict(headers) if headers else None, JSON_TYPE)
+    return Response(content, headers=dict(headers) if headers else None, media_type=JSON_TYPE)
 
 
 def failure(error: ServiceError, docs_base: str) -> Response:

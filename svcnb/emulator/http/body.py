@@ -9,6 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -80,13 +81,17 @@ def is_json(request: Request) -> bool:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == JSON_TYPE
 
 
+def content_type_problem(request: Request) -> str:
+    """Returns the first clause of the error for a request whose Content-Type is missing or is not JSON."""
+    given = request.headers.get("content-type", "")
+    return f"the content type of the request is {given[:60]!r}" if given else "the request has no content type"
+
+
 def wrong_type(request: Request) -> StructuredError:
     """Returns the 404 error for a request whose Content-Type is missing or is not JSON."""
-    given = request.headers.get("content-type", "")
-    problem = f"the content type of the request is {given[:60]!r}" if given else "the request has no content type"
     return StructuredError(
         404,
-        f"{problem}, but {request.method} {request.url.path} accepts only {JSON_TYPE}",
+        f"{content_type_problem(request)}, but {request.method} {request.url.path} accepts only {JSON_TYPE}",
         fix=f"Send the header Content-Type: {JSON_TYPE}.",
     )
 
@@ -266,24 +271,24 @@ _CREDENTIALS: Final = frozenset({b"x-api-key", b"authorization", b"x-wallet-auth
 _RETRY_AFTER_S: Final = 1
 
 
+@dataclass(eq=False, repr=False)
 class BodyBudget:
     """Middleware that limits the memory for the received bodies of requests in progress.
 
     A single caller cannot use the whole budget. A credential identifies the caller. All requests without a credential
     count as one caller.
 
-    Args:
+    Attributes:
         app: The application, which converts an error during the read of a body to a response.
         total: Maximum number of body bytes in memory.
         per_caller: Maximum number of body bytes in memory for one caller.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, total: int = MAX_BODIES_BYTES, per_caller: int = MAX_BODIES_BYTES_PER_CALLER
-    ) -> None:
-        self._app = app
-        self._total = total
-        self._per_caller = per_caller
+    app: ASGIApp
+    total: int = MAX_BODIES_BYTES
+    per_caller: int = MAX_BODIES_BYTES_PER_CALLER
+
+    def __post_init__(self) -> None:
         self._held: Counter[int] = Counter()
         self._all = 0
 
@@ -299,7 +304,7 @@ class BodyBudget:
             StructuredError: 503, from the application's read of the body, if the memory for bodies is full.
         """
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         caller = hash(tuple(value for name, value in scope["headers"] if name in _CREDENTIALS))
         taken = 0
@@ -313,21 +318,20 @@ class BodyBudget:
             return message
 
         try:
-            await self._app(scope, counted, send)
+            await self.app(scope, counted, send)
         finally:
             self._release(caller, taken)
 
     def _take(self, caller: int, size: int) -> None:
-        if self._all + size > self._total:
+        if self._all + size > self.total:
             raise _used_up(
                 "the memory for request bodies is full: the bodies of all concurrent requests can total at most "
-                f"{self._total} bytes"
+                f"{self.total} bytes"
             )
-        if self._held[caller] + size > self._per_caller:
+        if self._held[caller] + size > self.per_caller:
             raise _used_up(
                 "your share of the memory for request bodies is full: the bodies of your concurrent requests can total "
-                "at most "
-                f"{self._per_caller} bytes"
+                f"at most {self.per_caller} bytes"
             )
         self._held[caller] += size
         self._all += size

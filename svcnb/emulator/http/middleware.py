@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from email.utils import formatdate
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from uuid import uuid4
 
 from starlette.datastructures import Headers
@@ -78,7 +78,7 @@ class Origins:
         origin = headers.get("origin")
         if origin is None or ANY in self._allowed or origin in self._allowed or _is_same_origin(origin, headers):
             return True
-        return path == RPC and _scheme(origin).endswith("-extension")
+        return path == RPC and origin.partition("://")[0].endswith("-extension")
 
     def has_valid_name(self, headers: Headers) -> bool:
         """Returns whether the Host header contains a valid name of the emulator.
@@ -127,7 +127,7 @@ class Middleware:
         self._randomness = randomness
         self._quiesce = quiesce
         self._address = address
-        self._privacy_header = vocabulary.privacy_header.lower().encode()
+        self._privacy_header = vocabulary.privacy_header
         self._privacy_suffix = vocabulary.privacy_suffix
         self._origins = Origins(settings.allow_origin, private=settings.is_private)
         self._dated: tuple[int, bytes] = (-1, b"")
@@ -171,23 +171,22 @@ class Middleware:
             self._quiesce.note()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = {name: value for name, value in scope["headers"] if name in _LOOKED_AT or name == self._privacy_header}
+        headers = Headers(scope=scope)
         request_id = self._randomness.uuid4("request id")
-        if asked.get(self._privacy_header):
+        if headers.get(self._privacy_header):
             request_id += self._privacy_suffix
-        correlation_id = asked.get(b"x-correlation-id", b"").strip()
+        correlation_id = headers.get("x-correlation-id", "").strip(" \t")
         scope["request_id"] = request_id
-        scope["correlation_id"] = correlation_id.decode("latin-1")
+        scope["correlation_id"] = correlation_id
         extra = [(b"date", self._date()), (b"x-request-id", request_id.encode())]
         if correlation_id:
-            extra.append((b"x-correlation-id", correlation_id))
-        origin, path = asked.get(b"origin"), scope["path"]
-        headers = Headers(scope=scope)
+            extra.append((b"x-correlation-id", correlation_id.encode("latin-1")))
+        origin, path = headers.get("origin"), scope["path"]
         trusted = path.startswith(_PUBLIC_PREFIXES) or self._origins.trusts(headers, path)
         if origin is not None and trusted and path.startswith(CROSS_ORIGIN_PREFIXES):
             extra += _cross_origin(origin)
-            if scope["method"] == "OPTIONS" and b"access-control-request-method" in asked:
-                await self._preflight(asked, extra, send)
+            if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+                await self._preflight(headers, extra, send)
                 return
         refusal = _check_query(scope)
         if refusal is None and not path.startswith(_PUBLIC_PREFIXES):
@@ -272,15 +271,16 @@ class Middleware:
         _LOG.error("request %s %s failed", scope["method"], scope["path"], exc_info=error)
         return _failed(scope)
 
-    async def _preflight(self, asked: dict[bytes, bytes], extra: Iterable[tuple[bytes, bytes]], send: Send) -> None:
+    async def _preflight(self, asked: Headers, extra: Iterable[tuple[bytes, bytes]], send: Send) -> None:
+        allowed = asked.get("access-control-request-headers", "").encode("latin-1") or self._allowed_headers
         headers = [
             *extra,
             (b"access-control-allow-methods", _METHODS),
-            (b"access-control-allow-headers", asked.get(b"access-control-request-headers") or self._allowed_headers),
+            (b"access-control-allow-headers", allowed),
             (b"access-control-max-age", _PREFLIGHT_AGE_S),
             (b"content-length", b"0"),
         ]
-        if asked.get(b"access-control-request-private-network") == b"true":
+        if asked.get("access-control-request-private-network") == "true":
             headers.append((b"access-control-allow-private-network", b"true"))
         await send({"type": "http.response.start", "status": 204, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
@@ -294,16 +294,6 @@ STOPPING: Final = StructuredError(
     headers={"Retry-After": "1"},
 )
 """Error for a request that is interrupted because the service is shutting down."""
-
-_LOOKED_AT: Final = frozenset(
-    {
-        b"x-correlation-id",
-        b"origin",
-        b"access-control-request-method",
-        b"access-control-request-headers",
-        b"access-control-request-private-network",
-    }
-)
 
 
 def _split_body(message: Message) -> Iterator[Message]:
@@ -338,9 +328,9 @@ def _failed(scope: Scope) -> StructuredError:
     )
 
 
-def _cross_origin(origin: bytes) -> list[tuple[bytes, bytes]]:
+def _cross_origin(origin: str) -> list[tuple[bytes, bytes]]:
     return [
-        (b"access-control-allow-origin", origin),
+        (b"access-control-allow-origin", origin.encode("latin-1")),
         (b"access-control-allow-credentials", b"true"),
         (b"access-control-expose-headers", _EXPOSED_HEADERS),
         (b"vary", b"Origin"),
@@ -354,7 +344,7 @@ def is_own_origin(request: Request) -> bool:
 
 
 def _is_same_origin(origin: str, headers: Headers) -> bool:
-    return _netloc(origin) == headers.get("host", "")
+    return _split(origin).netloc == headers.get("host", "")
 
 
 def _is_address(name: str) -> bool:
@@ -366,18 +356,11 @@ def _is_address(name: str) -> bool:
 
 
 def _name(url: str) -> str:
+    return _split(url).hostname or ""
+
+
+def _split(url: str) -> SplitResult:
     try:
-        return urlsplit(url).hostname or ""
+        return urlsplit(url)
     except ValueError:
-        return ""
-
-
-def _netloc(url: str) -> str:
-    try:
-        return urlsplit(url).netloc
-    except ValueError:
-        return ""
-
-
-def _scheme(url: str) -> str:
-    return url.partition("://")[0]
+        return urlsplit("")

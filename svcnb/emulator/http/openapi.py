@@ -118,8 +118,8 @@ def _operation(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
     is_fixed = row.price_cents and " costs $" not in text  # the texts of other endpoints describe their prices
     price = [f"Costs ${row.price_cents / 100:.2f}, charged only on success."] if is_fixed else []
     operation: dict[str, Any] = {
-        "operationId": _operation_id(row),
-        "summary": row.summary,
+        "operationId": "_".join([row.method.lower(), *re.findall(r"\w+", row.path.removeprefix(API))]),
+        "summary": text.partition("\n")[0],
         "description": "\n\n".join([part for part in [text.partition("\n")[2].strip()] if part] + price),
         "responses": _responses(row, schemas),
     }
@@ -137,11 +137,6 @@ def _operation(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
     schemes = dict.fromkeys([*row.schemes, *(name for guard in row.all_guards for name in guard.schemes)])
     operation["security"] = [{name: []} for name in schemes]
     return operation
-
-
-def _operation_id(row: Endpoint) -> str:
-    words = [row.method.lower(), *re.findall(r"\w+", row.path.removeprefix(API))]
-    return "_".join(words)
 
 
 def _parameters(row: Endpoint) -> list[dict[str, Any]]:

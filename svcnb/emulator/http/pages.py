@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from svcnb.emulator.errors import StructuredError
 from svcnb.emulator.http.answers import answered
 from svcnb.emulator.http.middleware import DOCS
-from svcnb.emulator.http.routing import API, Call, Endpoint
+from svcnb.emulator.http.routing import API, Call, Endpoint, Handler
 from svcnb.emulator.platform.offload import in_thread
 from svcnb.protocol.error_codes import ERROR_CODES
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS, MIN_PAYMENT_CENTS
@@ -68,8 +68,8 @@ def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
         return await answered(await in_thread(description))
 
     return [
-        Endpoint("GET", "/", _home, described=False),
-        Endpoint("GET", "/openapi.json", _to_description, described=False),
+        Endpoint("GET", "/", _redirect(f"{API}/swagger-ui"), described=False),
+        Endpoint("GET", "/openapi.json", _redirect(f"{API}/openapi.json"), described=False),
         Endpoint("GET", f"{API}/openapi.json", openapi, described=False),
         Endpoint("GET", f"{API}/swagger-ui", _swagger, described=False),
         Endpoint("GET", f"{API}/swagger-ui/", _swagger, described=False),
@@ -78,17 +78,12 @@ def endpoints(description: Callable[[], dict[str, Any]]) -> list[Endpoint]:
     ]
 
 
-async def _home(_call: Call, _given: None) -> Response:
-    return RedirectResponse(_relative(f"{API}/swagger-ui"), 303)
+def _redirect(path: str) -> Handler:
+    async def redirect(_call: Call, _given: None) -> Response:
+        # The path is relative to the root page, so it also works behind a proxy's prefix.
+        return RedirectResponse(f".{path}", 303)
 
-
-async def _to_description(_call: Call, _given: None) -> Response:
-    return RedirectResponse(_relative(f"{API}/openapi.json"), 303)
-
-
-def _relative(path: str) -> str:
-    """Returns a path relative to the root page. The path also works behind a proxy's prefix."""
-    return f".{path}"
+    return redirect
 
 
 async def _swagger(call: Call, _given: None) -> Response:
@@ -123,7 +118,7 @@ async def _docs(call: Call, _given: None) -> Response:
     title, body = page
     html = (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
-        f"<body><main><h1>{title}</h1>{body()}</main></body></html>\n"
+        f"<body><main><h1>{title}</h1>{body}</main></body></html>\n"
     )
     return HTMLResponse(html, headers={"Content-Security-Policy": "default-src 'none'"})
 
@@ -136,39 +131,36 @@ def _no_page(call: Call) -> StructuredError:
     )
 
 
-def _errors_page() -> str:
-    rows = "".join(
-        f'<tr id="{row.code}"><td>{row.status}</td><td><code>{row.code}</code></td><td>{escape(row.cause)}</td>'
-        f"<td>{'yes, later' if row.retry else 'only after a change'}</td></tr>"
-        for row in ERROR_CODES.values()
-    )
-    return (
-        "<p>Check the status first. For an error of authentication, billing, routing or parsing, the body is an "
-        "object. For an error inside an endpoint, the body is a JSON string. Failed requests are free. If the "
-        "setting charge_failed_runs is enabled, executions that end in an error cost credit.</p>"
-        f"<table><tr><th>Status</th><th>error</th><th>Cause</th><th>Try again?</th></tr>{rows}</table>"
-    )
-
-
-def _authentication_page() -> str:
-    return (
-        '<p id="unauthorized">Send the key in the header <code>X-Api-Key</code> or as '
-        "<code>Authorization: Bearer</code>. <code>new_account</code> returns the account key once, and "
-        "<code>add_usage_api_key</code> returns a usage key once. A request with a deleted key returns 401.</p>"
-    )
-
-
-def _pricing_page() -> str:
-    return (
-        f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent. An execution costs '
-        f"{EXECUTION_COST_CENTS_PER_SECOND} cent per whole second, at least {EXECUTION_COST_CENTS_PER_SECOND} cent. "
-        "Calls that only read data are free. By default, failed calls are also free. "
-        f"The smallest payment is {MIN_PAYMENT_CENTS} cents.</p>"
-    )
-
-
+_ERROR_ROWS: Final = "".join(
+    f'<tr id="{row.code}"><td>{row.status}</td><td><code>{row.code}</code></td><td>{escape(row.cause)}</td>'
+    f"<td>{'yes, later' if row.retry else 'only after a change'}</td></tr>"
+    for row in ERROR_CODES.values()
+)
 _PAGES: Final = {
-    "errors": ("Errors", _errors_page),
-    "authentication": ("Authentication", _authentication_page),
-    "pricing": ("Pricing", _pricing_page),
+    "errors": (
+        "Errors",
+        (
+            "<p>Check the status first. For an error of authentication, billing, routing or parsing, the body is an "
+            "object. For an error inside an endpoint, the body is a JSON string. Failed requests are free. If the "
+            "setting charge_failed_runs is enabled, executions that end in an error cost credit.</p>"
+            f"<table><tr><th>Status</th><th>error</th><th>Cause</th><th>Try again?</th></tr>{_ERROR_ROWS}</table>"
+        ),
+    ),
+    "authentication": (
+        "Authentication",
+        (
+            '<p id="unauthorized">Send the key in the header <code>X-Api-Key</code> or as '
+            "<code>Authorization: Bearer</code>. <code>new_account</code> returns the account key once, and "
+            "<code>add_usage_api_key</code> returns a usage key once. A request with a deleted key returns 401.</p>"
+        ),
+    ),
+    "pricing": (
+        "Pricing",
+        (
+            f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent. An execution costs '
+            f"{EXECUTION_COST_CENTS_PER_SECOND} cent per whole second, at least {EXECUTION_COST_CENTS_PER_SECOND} "
+            "cent. Calls that only read data are free. By default, failed calls are also free. "
+            f"The smallest payment is {MIN_PAYMENT_CENTS} cents.</p>"
+        ),
+    ),
 }

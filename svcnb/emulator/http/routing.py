@@ -11,7 +11,6 @@ also compares a path with all routes in sequence, which takes 0.1 milliseconds f
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable
@@ -197,11 +196,6 @@ class Endpoint:
     described: bool = True
     tag: str = ""
 
-    @property
-    def summary(self) -> str:
-        """First line of the handler's docstring."""
-        return (inspect.getdoc(self.handler) or "").partition("\n")[0]
-
     @cached_property
     def body_adapter(self) -> TypeAdapter[Any]:
         """Validator of the JSON body, for the type in ``request``."""
@@ -218,19 +212,19 @@ class Endpoint:
         return self.guards + self.answers_for
 
 
+@dataclass(frozen=True, eq=False)
 class Dispatcher:
     """Dispatcher of requests to the handlers of their endpoints.
 
-    Args:
+    Attributes:
         tolerated: Record of accepted requests that the live service rejects.
         exact_types: Whether to reject the requests that the live service rejects.
         max_body_bytes: Maximum size of a body, in bytes.
     """
 
-    def __init__(self, tolerated: ToleratedRequests, *, exact_types: bool, max_body_bytes: int) -> None:
-        self._tolerated = tolerated
-        self._exact_types = exact_types
-        self._max_body_bytes = max_body_bytes
+    tolerated: ToleratedRequests
+    exact_types: bool
+    max_body_bytes: int
 
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
         """Runs guards, body checks, handler and settlement, in the order of docs/service/http.md#order-of-checks.
@@ -244,7 +238,7 @@ class Dispatcher:
         """
         call = Call(endpoint, request)
         if endpoint.request is not None and endpoint.described and not endpoint.reads_itself and not is_json(request):
-            if self._exact_types:
+            if self.exact_types:
                 raise wrong_type(request)
             self._count_tolerated(endpoint, {"a body without the header Content-Type: application/json"})
         try:
@@ -265,13 +259,13 @@ class Dispatcher:
         endpoint = call.endpoint
         if endpoint.reads_itself:
             return None
-        strict, tolerated = self._exact_types and endpoint.described, set[str]()
+        strict, tolerated = self.exact_types and endpoint.described, set[str]()
         if endpoint.query is not None:
             members = dict(call.request.query_params)
             given = validate(endpoint.query_adapter, members, strict=strict, where="query string", tolerated=tolerated)
         elif endpoint.request is not None:
             require_plain(call.request)
-            data = await read_bytes(call.request, self._max_body_bytes)
+            data = await read_bytes(call.request, self.max_body_bytes)
             value = await parse(data)
             check = partial(validate, endpoint.body_adapter, value, strict=strict, tolerated=tolerated)
             given = await offload(check) if len(data) > LARGE_BYTES else check()
@@ -282,7 +276,7 @@ class Dispatcher:
 
     def _count_tolerated(self, endpoint: Endpoint, forms: set[str]) -> None:
         if endpoint.described:
-            self._tolerated.note(endpoint.method, endpoint.path, forms)
+            self.tolerated.note(endpoint.method, endpoint.path, forms)
 
 
 async def _charge(call: Call, hold: Hold) -> None:

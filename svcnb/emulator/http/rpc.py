@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -16,19 +17,19 @@ from svcnb.emulator.platform.origins import RPC
 _PARSE_ERROR: Final = -32700
 
 
+@dataclass(frozen=True, eq=False)
 class RpcGateway:
     """JSON-RPC endpoint of the chain.
 
-    Args:
+    Attributes:
         answer_rpc: Function that handles a parsed request or batch.
         faults: Injected faults of the chain.
         max_body_bytes: Maximum size of a body, in bytes.
     """
 
-    def __init__(self, answer_rpc: Callable[[Any], Awaitable[Any]], faults: Faults, max_body_bytes: int) -> None:
-        self._answer_rpc = answer_rpc
-        self._faults = faults
-        self._max_body_bytes = max_body_bytes
+    answer_rpc: Callable[[Any], Awaitable[Any]]
+    faults: Faults
+    max_body_bytes: int
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the JSON-RPC endpoint."""
@@ -39,13 +40,13 @@ class RpcGateway:
 
         Before the response, the chain writes accepted transactions to its journal.
         """
-        data = await read_bytes(call.request, self._max_body_bytes)
+        data = await read_bytes(call.request, self.max_body_bytes)
         try:
             body: Any = await read_json(data)
         except ValueError as error:
             return answer(
                 {"jsonrpc": "2.0", "id": None, "error": {"code": _PARSE_ERROR, "message": f"Parse error: {error}"}}
             )
-        await self._faults.check("chain")
-        reply = await self._answer_rpc(body)
+        await self.faults.check("chain")
+        reply = await self.answer_rpc(body)
         return Response(status_code=204) if reply is None else await answered(reply)

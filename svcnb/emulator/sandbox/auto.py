@@ -30,16 +30,6 @@ _LACKING = re.compile(
 )
 
 
-def unsupported_name(source: str) -> str | None:
-    """Returns the first name in a source that `fast` does not support, or None if the source has no such name.
-
-    Args:
-        source: JavaScript source. The function also finds names in comments and strings.
-    """
-    found = _LACKING.search(source)
-    return found[1] if found else None
-
-
 class AutoEngine:
     """Engine that selects `fast` or `v8` for each run.
 
@@ -115,7 +105,9 @@ class AutoEngine:
                 first.trace.why = "the source uses only names that fast supports"
                 return first
             if first.error_kind == "unsupported":
-                self._learn(mark, f"an earlier run encountered {why}")
+                self._learned[mark] = f"an earlier run encountered {why}"
+                while len(self._learned) > _LEARNED:
+                    self._learned.popitem(last=False)
             return await self._repeat(source, params, limits, repeatable, first)
         finally:
             repeatable.close()
@@ -163,14 +155,9 @@ class AutoEngine:
     def _reason(self, source: str, mark: bytes) -> str | None:
         if len(source) > MAX_SCANNED_SOURCE:
             return f"the source is longer than {MAX_SCANNED_SOURCE} characters"
-        if (name := unsupported_name(source)) is not None:
-            return f"the source uses the name {name}"
+        if (found := _LACKING.search(source)) is not None:  # also in a comment or a string
+            return f"the source uses the name {found[1]}"
         return self._learned.get(mark)
-
-    def _learn(self, mark: bytes, why: str) -> None:
-        self._learned[mark] = why
-        while len(self._learned) > _LEARNED:
-            self._learned.popitem(last=False)
 
 
 def reason_to_repeat(outcome: Outcome) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.keys.custody import Custody
@@ -29,10 +30,11 @@ class KeyRefused(Exception):
     """Error for a wallet that this execution may not use. The action receives the message."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ActionHost:
     """Host that executes the operations of one run.
 
-    Args:
+    Attributes:
         custody: Custody that derives action keys.
         cid: CID of the running action.
         wallet_secret: Function that returns a wallet's 32-byte private key for the ``pkpId`` that the action passed.
@@ -45,79 +47,47 @@ class ActionHost:
         account: Billing wallet of the paying account, for limits that accounts share fairly.
     """
 
-    def __init__(
-        self,
-        *,
-        custody: Custody,
-        cid: str,
-        wallet_secret: Callable[[str], Awaitable[bytes]],
-        headers: Mapping[str, str],
-        network: Network,
-        packages: Packages | None = None,
-        randomness: Randomness | None = None,
-        meter: Meter | None = None,
-        account: str = "",
-    ) -> None:
-        self._custody = custody
-        self._cid = cid
-        self._wallet_secret = wallet_secret
-        self._headers = dict(headers)
-        self._network = network
-        self._packages = packages
-        self._randomness = randomness
-        self._meter = meter
-        self._account = account
+    custody: Custody
+    cid: str
+    wallet_secret: Callable[[str], Awaitable[bytes]]
+    headers: dict[str, str]
+    network: Network
+    packages: Packages | None = None
+    randomness: Randomness | None = None
+    meter: Meter | None = None
+    account: str = ""
+
+    def __post_init__(self) -> None:
         self._turns = asyncio.Semaphore(MAX_OUTBOUND_PER_RUN)
 
-    @property
-    def headers(self) -> dict[str, str]:
-        """Headers with the request id and the correlation id."""
-        return self._headers
+    async def key_operation(self, kind: str, *arguments: str) -> str:
+        """Executes an operation that uses a private key. See `Host`. Only operations on a wallet need a permission."""
+        match kind, arguments:
+            case "wallet_key", (pkp_id,):
+                return "0x" + (await self._secret(pkp_id)).hex()
+            case "action_key", ():
+                return "0x" + self.custody.action_secret(self.cid).hex()
+            case "action_public_key", (ipfs_id,):
+                return compressed_public_key(self.custody.action_secret(_bounded(ipfs_id)))
+            case "action_address", (ipfs_id,):
+                return address_of(self.custody.action_secret(_bounded(ipfs_id)))
+            case "encrypt", (pkp_id, message):
+                return await self._encrypt(pkp_id, message)
+            case "decrypt", (pkp_id, ciphertext):
+                return await self._decrypt(pkp_id, ciphertext)
+        raise ValueError(f"unknown key operation {kind!r} with {len(arguments)} arguments")
 
-    @property
-    def account(self) -> str:
-        """Billing wallet of the account that pays for the run."""
-        return self._account
-
-    @property
-    def meter(self) -> Meter | None:
-        """Credit check of the paying account, or None if no account pays."""
-        return self._meter
-
-    async def get_private_key(self, pkp_id: str) -> str:
-        """Returns a wallet's private key if this execution may use the wallet."""
-        return "0x" + (await self._secret(pkp_id)).hex()
-
-    async def get_action_private_key(self) -> str:
-        """Returns the running action's own private key."""
-        return "0x" + self._custody.action_secret(self._cid).hex()
-
-    async def get_action_public_key(self, ipfs_id: str) -> str:
-        """Returns the compressed public key of an action.
-
-        This operation does not need a permission (docs/service/runtime.md#functions).
-        """
-        return compressed_public_key(self._custody.action_secret(_bounded(ipfs_id)))
-
-    async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """Returns the address of an action's key.
-
-        This operation does not need a permission (docs/service/runtime.md#functions).
-        """
-        return address_of(self._custody.action_secret(_bounded(ipfs_id)))
-
-    async def encrypt(self, pkp_id: str, message: str) -> str:
-        """Encrypts a message with a wallet's private key and a new nonce. Returns the ciphertext as hex."""
+    async def _encrypt(self, pkp_id: str, message: str) -> str:
         if (size := len(message.encode(errors="replace"))) > MAX_MESSAGE_BYTES:
             raise OperationRefused(
                 f"Encrypt: the message has {size} bytes, but at most {MAX_MESSAGE_BYTES} are allowed. "
                 "Encrypt the message in parts."
             )
         secret = await self._secret(pkp_id)
-        if self._randomness is None:
+        if self.randomness is None:
             nonce = os.urandom(NONCE_BYTES)
         else:
-            nonce = self._randomness.bytes(NONCE_BYTES, "action nonce")
+            nonce = self.randomness.bytes(NONCE_BYTES, "action nonce")
         await once_in_thread(load)
         try:
             if len(message) > LARGE_BYTES:
@@ -126,8 +96,7 @@ class ActionHost:
         except CipherError as error:
             raise OperationRefused(f"Encrypt: {error}") from None
 
-    async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
-        """Returns the plaintext of a result of `encrypt`."""
+    async def _decrypt(self, pkp_id: str, ciphertext: str) -> str:
         if len(ciphertext) > _MAX_CIPHERTEXT_CHARS:
             raise OperationRefused(
                 f"Decrypt: the ciphertext has {len(ciphertext)} characters, but at most {_MAX_CIPHERTEXT_CHARS} are "
@@ -145,20 +114,20 @@ class ActionHost:
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
         """Makes one outbound request under the network policy."""
         async with self._turns:
-            return await self._network.fetch(request, limits, self._account)
+            return await self.network.fetch(request, limits, self.account)
 
     async def package(self, specifier: str, importer: str | None) -> Module:
         """Returns the source of an imported module."""
-        if self._packages is None:
+        if self.packages is None:
             raise OperationRefused(
                 f"cannot import {specifier!r}, because this emulator has no package folder: start the emulator with "
                 "--action-packages FOLDER (SVC_ACTION_PACKAGES)"
             )
-        return await offload(self._packages.load, specifier, importer)
+        return await offload(self.packages.load, specifier, importer)
 
     async def _secret(self, pkp_id: str) -> bytes:
         try:
-            return await self._wallet_secret(pkp_id)
+            return await self.wallet_secret(pkp_id)
         except KeyRefused as refused:
             raise OperationRefused(str(refused)) from None
 

@@ -9,10 +9,10 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, cast
 
-from svcnb.emulator.platform.reachable import is_stopped
 from svcnb.emulator.sandbox.process import Exit, Process, ProcessHost, error_file, read_error_file
 
 READY = b"R"
+_EXIT_S = 5.0
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -85,9 +85,9 @@ class Isolate(asyncio.Protocol):
                 self._statm = os.open(f"/proc/{process.pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
         self._idle_bytes = self.resident_bytes() or 0
         if aside and reuse:
-            self._host.allow_all_cores(process)
+            self._host.order("back", process)
         elif aside:
-            self._host.move_to_reserved_cores(process)
+            self._host.order("near", process)
 
     async def _spawn(self, *, aside: bool) -> Process:
         ours, theirs = socket.socketpair()
@@ -108,19 +108,9 @@ class Isolate(asyncio.Protocol):
         return None if self._process is None else self._process.pid
 
     @property
-    def is_copy(self) -> bool:
-        """Whether the process is a copy of a template process."""
-        return self._process is not None and self._process.is_copy
-
-    @property
     def usable(self) -> bool:
         """Whether the isolate is warmed up and alive."""
         return self._process is not None and not self._process.exited.done() and self._transport is not None
-
-    @property
-    def suspended(self) -> bool:
-        """Whether a signal (SIGSTOP) has stopped the process, or False if the system does not report this."""
-        return is_stopped(self.pid)
 
     def resident_bytes(self) -> int | None:
         """Returns the resident memory of the process in bytes, or None if the system does not report it."""
@@ -193,7 +183,7 @@ class Isolate(asyncio.Protocol):
         self.resume()
         if self._aside and self._process is not None:
             self._aside = False
-            self._host.allow_all_cores(self._process)
+            self._host.order("back", self._process)
 
     def ignore_output(self) -> None:
         """Ignores all later output of the isolate, and its exit."""
@@ -207,13 +197,13 @@ class Isolate(asyncio.Protocol):
             aside: Whether to also move the process off the reserved CPU cores.
         """
         if self._process is not None:
-            self._host.lower(self._process, aside=aside)
+            self._host.order("lower", self._process, aside=aside)
 
     def leave_reserved_cores(self) -> None:
         """Moves the process off the reserved cores until the end of its run."""
         if self._process is not None:
             self._aside = True
-            self._host.leave_reserved_cores(self._process)
+            self._host.order("off", self._process)
 
     def pause(self) -> None:
         """Stops reading from the isolate. The isolate then has to wait."""
@@ -225,8 +215,8 @@ class Isolate(asyncio.Protocol):
         if self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
 
-    async def wait_for_exit(self, timeout_s: float = 5.0) -> tuple[Exit, str]:
-        """Waits for the exit of the process, at most ``timeout_s`` seconds.
+    async def wait_for_exit(self) -> tuple[Exit, str]:
+        """Waits for the exit of the process, at most five seconds.
 
         Returns:
             Exit result of the process, and the end of its standard error output.
@@ -234,7 +224,7 @@ class Isolate(asyncio.Protocol):
         if self._process is None:
             return Exit(None), ""
         try:
-            how = await asyncio.wait_for(asyncio.shield(self._process.exited), timeout_s)
+            how = await asyncio.wait_for(asyncio.shield(self._process.exited), _EXIT_S)
         except TimeoutError:
             how = Exit(None, reason="the process does not stop")
         return how, read_error_file(self._errors)
@@ -242,7 +232,7 @@ class Isolate(asyncio.Protocol):
     def close(self) -> None:
         """Stops the process and releases all resources."""
         if self._process is not None:
-            self._host.kill(self._process)
+            self._host.order("kill", self._process)
         if self._transport is not None:
             self._transport.abort()
             self._transport = None
@@ -254,9 +244,9 @@ class Isolate(asyncio.Protocol):
         if not self._ready.done():
             self._ready.cancel()
 
-    def _exited(self, _: asyncio.Future[Exit]) -> None:
+    def _exited(self, how: asyncio.Future[Exit]) -> None:
         if not self._ready.done():
-            self._ready.set_exception(StartFailed("the process exited"))
+            self._ready.set_exception(StartFailed(how.result().reason or "the process exited"))
 
     # --- asyncio.Protocol ---------------------------------------------------------------------------------------
 

@@ -6,62 +6,53 @@ Source: docs/service/http.md#overload-and-transport.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 PRESSURE = Path("/proc/pressure/cpu")
+_INTERVAL_S = 1.0
 
 
+@dataclass(eq=False)
 class LoadMonitor:
-    """Monitor that samples the load average and the CPU pressure at most once per ``interval_s``.
+    """Monitor that samples the load average and the CPU pressure at most once per second.
 
-    Args:
+    Attributes:
         multiplier: 1-minute load average per core above which the machine is overloaded.
         psi_threshold: CPU pressure stall ("some") above which the machine is overloaded, in percent of the last
             interval.
-        interval_s: Seconds for which a sample is valid.
         clock: Monotonic clock that returns seconds.
-        load_average: Function that returns the 1-minute load average. By default, `read_load_average`.
-        stalled_us: Function that returns the total stall time in microseconds. By default, `read_stalled_us`.
     """
 
-    def __init__(
-        self,
-        *,
-        multiplier: float = 2.0,
-        psi_threshold: float = 50.0,
-        interval_s: float = 1.0,
-        clock: Callable[[], float] = time.monotonic,
-        load_average: Callable[[], float | None] | None = None,
-        stalled_us: Callable[[], int | None] | None = None,
-    ) -> None:
-        self._limit = multiplier * (os.cpu_count() or 1)
-        self._psi_threshold = psi_threshold
-        self._interval_s = interval_s
-        self._clock = clock
-        self._load_average = load_average or read_load_average
-        self._stalled_us = stalled_us or read_stalled_us
+    multiplier: float = 2.0
+    psi_threshold: float = 50.0
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._limit = self.multiplier * (os.cpu_count() or 1)
         self._sampled_at: float | None = None
         self._stalled_before: int | None = None
         self._overloaded = False
 
     def overloaded(self) -> bool:
         """Returns whether the service should now reject executions with status 429."""
-        now = self._clock()
-        if self._sampled_at is None or now - self._sampled_at >= self._interval_s:
+        now = self.clock()
+        if self._sampled_at is None or now - self._sampled_at >= _INTERVAL_S:
             self._sample(now)
         return self._overloaded
 
     def _sample(self, now: float) -> None:
-        load = self._load_average()
-        stalled = self._stalled_us()
+        load = read_load_average()
+        stalled = read_stalled_us()
         pressure = 0.0
         if stalled is not None and self._stalled_before is not None and self._sampled_at is not None:
             # After a long pause between samples, the mean hides a burst, but the load average still shows it.
             pressure = (stalled - self._stalled_before) / ((now - self._sampled_at) * 1_000_000) * 100
         self._sampled_at, self._stalled_before = now, stalled
-        self._overloaded = (load is not None and load > self._limit) or pressure > self._psi_threshold
+        self._overloaded = (load is not None and load > self._limit) or pressure > self.psi_threshold
 
 
 def read_load_average() -> float | None:
@@ -81,8 +72,5 @@ def read_stalled_us() -> int | None:
         text = PRESSURE.read_text(encoding="ascii")
     except OSError:
         return None
-    for line in text.splitlines():
-        kind, _, rest = line.partition(" ")
-        if kind == "some" and "total=" in rest:
-            return int(rest.rpartition("total=")[2])
-    return None
+    found = re.search(r"^some .*total=(\d+)", text, re.MULTILINE)
+    return int(found[1]) if found else None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -168,9 +167,7 @@ class Network:
                 f"{MAX_HELD_BYTES_PER_ACCOUNT} bytes of responses. All accounts together can have at most "
                 f"{MAX_OUTBOUND} requests and {MAX_HELD_BYTES} bytes. Send fewer requests at the same time."
             ) from None
-        except AddressRefused as error:
-            raise _refused(str(error)) from None
-        except BadCoding as error:
+        except (AddressRefused, BadCoding) as error:
             raise _refused(str(error)) from None
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise _refused(f"{type(error).__name__}: {error}".removesuffix(": ")) from None
@@ -194,7 +191,8 @@ class Network:
         For a large body, the method waits for free budget before it reads the rest of the body.
         """
         data = bytearray()
-        held: tuple[Callable[[], None], ...] = ()
+        budget = ExitStack()
+        is_held = False
         try:
             coding = response.headers.get("content-encoding", "")
             async for chunk in decoded(response.aiter_raw(SMALL_ANSWER_BYTES), coding):
@@ -203,16 +201,16 @@ class Network:
                     raise _refused(  # noqa: TRY301 - this block releases the budget
                         f"the response is longer than {max_bytes} bytes: request less data"
                     )
-                if not held and len(data) > SMALL_ANSWER_BYTES:
+                if not is_held and len(data) > SMALL_ANSWER_BYTES:
                     amount = _announced(response, max_bytes)
                     await self._held.take(account, amount)
-                    held = (_once(partial(self._held.release, account, amount)),)
+                    budget.callback(self._held.release, account, amount)
+                    is_held = True
         except BaseException:
-            for release in held:
-                release()
+            budget.close()
             data = bytearray()  # free the bytes now, because the error's traceback refers to this frame
             raise
-        return data if held else bytes(data), held
+        return (data, (budget.close,)) if is_held else (bytes(data), ())
 
     async def _get_client(self) -> httpx.AsyncClient:
         # Create the client in a thread, because importing httpx and loading the system's certificates takes half a
@@ -287,17 +285,6 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
                 await each.aclose()
 
     return CheckedTransport()
-
-
-def _once(work: Callable[[], None]) -> Callable[[], None]:
-    """Returns a wrapper of a function. Only the first call of the wrapper has an effect."""
-    left = [work]
-
-    def do() -> None:
-        while left:
-            left.pop()()
-
-    return do
 
 
 def _announced(response: httpx.Response, max_bytes: int) -> int:

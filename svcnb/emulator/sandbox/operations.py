@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from svcnb.emulator.sandbox.frames import BadFrame
 from svcnb.emulator.sandbox.protocol import FetchRequest, Host, OperationRefused
 from svcnb.emulator.sandbox.trace import Trace
-from svcnb.protocol.limits import (
-    MAX_FETCH_HEADER_CHARS,
-    MAX_FETCH_URL_CHARS,
-    MAX_TRACE_HOST_CHARS,
-    MAX_TRACE_METHOD_CHARS,
-    ActionLimits,
-)
+from svcnb.protocol.limits import MAX_FETCH_HEADER_CHARS, MAX_FETCH_URL_CHARS, ActionLimits
 
-_KEY_OPERATIONS = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
+_KEY_OPERATIONS: Final = frozenset({"wallet_key", "action_key", "action_public_key", "action_address"})
+_ARGUMENTS: Final = {
+    "wallet_key": ("pkpId",),
+    "action_key": (),
+    "action_public_key": ("ipfsId",),
+    "action_address": ("ipfsId",),
+    "encrypt": ("pkpId", "message"),
+    "decrypt": ("pkpId", "ciphertext"),
+}
+"""Names of the arguments of each operation on keys."""
 
 
+@dataclass(eq=False, repr=False)
 class Operations:
     """Executor of the operations of one run.
 
-    Args:
+    Attributes:
         host: Host that has the keys and makes the requests.
         limits: Limits of the run.
         trace: Trace that receives the events.
@@ -32,11 +37,12 @@ class Operations:
             has aborted it.
     """
 
-    def __init__(self, host: Host, limits: ActionLimits, trace: Trace, ended: Callable[[], bool]) -> None:
-        self._host = host
-        self._limits = limits
-        self._trace = trace
-        self._ended = ended
+    host: Host
+    limits: ActionLimits
+    trace: Trace
+    ended: Callable[[], bool]
+
+    def __post_init__(self) -> None:
         self._key_operations = 0
         self._fetches = 0
         self._held: tuple[Callable[[], None], ...] = ()
@@ -72,71 +78,58 @@ class Operations:
             return await self._fetch(body, blob)
         if kind == "import":
             return await self._import(body)
+        if kind not in _ARGUMENTS:
+            raise BadFrame(f"unknown operation {kind[:32]!r}")
         return {"value": await self._key_operation(kind, body)}, b""
 
     async def _key_operation(self, kind: str, body: dict[str, Any]) -> str:
-        host = self._host
         if kind in _KEY_OPERATIONS:
             self._key_operations += 1
-            if self._key_operations > self._limits.max_get_keys_count:
-                self._trace.add("key", operation=kind, refused="limit")
+            if self._key_operations > self.limits.max_get_keys_count:
+                self.trace.add("key", operation=kind, refused="limit")
                 raise OperationRefused(
-                    f"too many key operations: at most {self._limits.max_get_keys_count} are allowed per execution. "
+                    f"too many key operations: at most {self.limits.max_get_keys_count} are allowed per execution. "
                     "Request each key only once, and store it in a variable."
                 )
-        operation: Awaitable[str]
-        if kind == "wallet_key":
-            operation = host.get_private_key(str(body["pkpId"]))
-        elif kind == "action_key":
-            operation = host.get_action_private_key()
-        elif kind == "action_public_key":
-            operation = host.get_action_public_key(str(body["ipfsId"]))
-        elif kind == "action_address":
-            operation = host.get_action_wallet_address(str(body["ipfsId"]))
-        elif kind == "encrypt":
-            operation = host.encrypt(str(body["pkpId"]), str(body["message"]))
-        elif kind == "decrypt":
-            operation = host.decrypt(str(body["pkpId"]), str(body["ciphertext"]))
-        else:
-            raise BadFrame(f"unknown operation {kind[:32]!r}")
+        arguments = [str(body[name]) for name in _ARGUMENTS[kind]]
         event = "key" if kind in _KEY_OPERATIONS else kind
-        since = self._trace.elapsed_s
+        since = self.trace.elapsed_s
         try:
-            value = await operation
+            value = await self.host.key_operation(kind, *arguments)
         except OperationRefused as refused:
-            self._trace.timed(event, since, operation=kind, refused=str(refused))
+            self.trace.timed(event, since, operation=kind, refused=str(refused))
             raise
-        self._trace.timed(event, since, operation=kind)
+        self.trace.timed(event, since, operation=kind)
         return value
 
     async def _fetch(self, body: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes | bytearray]:
         self._fetches += 1
         method, url = str(body["method"]), str(body["url"])
         parts = urlsplit(url[:MAX_FETCH_URL_CHARS])
-        about = {"method": method[:MAX_TRACE_METHOD_CHARS], "host": (parts.hostname or "")[:MAX_TRACE_HOST_CHARS]}
-        if self._fetches > self._limits.max_fetch_count:
-            self._trace.add("fetch", **about, refused="limit")
+        about = {"method": method, "host": parts.hostname or ""}
+        if self._fetches > self.limits.max_fetch_count:
+            self.trace.add("fetch", **about, refused="limit")
             raise OperationRefused(
-                f"too many outbound requests: at most {self._limits.max_fetch_count} are allowed per execution. Send "
+                f"too many outbound requests: at most {self.limits.max_fetch_count} are allowed per execution. Send "
                 "fewer requests, or divide them among several executions."
             )
         if parts.scheme in {"data", "blob"}:
-            self._trace.add("fetch", method=about["method"], host="", scheme=parts.scheme)
+            self.trace.add("fetch", method=method, host="", scheme=parts.scheme)
             return {"local": True}, b""
         headers = tuple((str(name), str(value)) for name, value in body["headers"])
         _check_head(url, headers)
         request = FetchRequest(method, url, headers, blob if body["hasBody"] else None, str(body["redirect"]))
-        since = self._trace.add("fetch", **about, phase="start")
+        since = self.trace.add("fetch", **about, phase="start")
         try:
-            answer = await self._host.fetch(request, self._limits)
+            answer = await self.host.fetch(request, self.limits)
         except OperationRefused as refused:
-            self._trace.timed("fetch", since, **about, refused=str(refused))
+            self.trace.timed("fetch", since, **about, refused=str(refused))
             raise
         except asyncio.CancelledError:
-            if not self._ended():
-                self._trace.timed("fetch", since, **about, refused="aborted")
+            if not self.ended():
+                self.trace.timed("fetch", since, **about, refused="aborted")
             raise
-        self._trace.timed("fetch", since, **about, status=answer.status, bytes=len(answer.body))
+        self.trace.timed("fetch", since, **about, status=answer.status, bytes=len(answer.body))
         self._held += answer.held
         meta = {
             "status": answer.status,
@@ -149,9 +142,9 @@ class Operations:
 
     async def _import(self, body: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         importer = body.get("importer")
-        module = await self._host.package(str(body["specifier"]), None if importer is None else str(importer))
+        module = await self.host.package(str(body["specifier"]), None if importer is None else str(importer))
         source = module.source.encode()
-        self._trace.add("import", name=module.name, bytes=len(source))
+        self.trace.add("import", name=module.name, bytes=len(source))
         about = {"name": module.name, "integrity": module.integrity, "bytes": len(source)}
         return {**about, "source": module.source}, b""
 

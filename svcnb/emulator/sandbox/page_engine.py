@@ -92,13 +92,16 @@ class PageEngine:
             session = Session(isolate, host, limits, Trace(NAME, isolate.growth_bytes), grace_s=GRACE_S)
             outcome = None
             try:
-                await session.begin(source, params)
                 self._sessions.add(session)
-                outcome = await session.end(time.monotonic() - came)
+                outcome = await session.run(source, params, time.monotonic() - came)
                 return outcome
             finally:
                 self._sessions.discard(session)
-                self._give(isolate, again=outcome is not None and session.answered)
+                if outcome is not None and session.answered and not self._stopped:
+                    isolate.detach()
+                    self._idle.append(isolate)
+                else:
+                    isolate.close()
 
     async def is_reachable(self) -> bool:
         """Returns whether the engine is running."""
@@ -123,13 +126,6 @@ class PageEngine:
             return await (warming or self._new())
         except StartFailed as error:
             raise EngineUnavailable(str(error)) from error
-
-    def _give(self, isolate: PageIsolate, *, again: bool) -> None:
-        if again and not self._stopped:
-            isolate.detach()
-            self._idle.append(isolate)
-        else:
-            isolate.close()
 
     async def _new(self) -> PageIsolate:
         isolate = await (_early.pop(self._names, None) or _started(self._names))

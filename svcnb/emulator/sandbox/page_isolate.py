@@ -49,7 +49,10 @@ class PageIsolate:
         url = object_url(read_bundle(BUNDLE))
         try:
             self._worker = Worker.new(url, to_js({"type": "module"}, dict_converter=Object.fromEntries))
-            self._proxies = [create_proxy(self._on_message), create_proxy(self._failed)]
+            self._proxies = [
+                create_proxy(lambda event: self._handle(event.data.to_bytes())),
+                create_proxy(self._failed),
+            ]
             self._worker.onmessage, self._worker.onerror = self._proxies
             self._worker.postMessage(to_js({"names": names} | files, dict_converter=Object.fromEntries))
             async with asyncio.timeout(timeout_s):
@@ -64,11 +67,6 @@ class PageIsolate:
             raise
         finally:
             revoke(url)
-
-    @property
-    def usable(self) -> bool:
-        """Whether the worker is warmed up and alive."""
-        return self._worker is not None and self._ready.done()
 
     def growth_bytes(self) -> int | None:
         """Returns None, because a browser does not report memory use. The engine has its own limit."""
@@ -102,10 +100,6 @@ class PageIsolate:
         self._on_data = self._on_lost = None
         self._held = None
 
-    def ignore_output(self) -> None:
-        """Ignores all later output of the worker."""
-        self.detach()
-
     def lower(self, *, aside: bool) -> None:
         """Does nothing, because a page cannot control the scheduling of workers."""
 
@@ -120,7 +114,7 @@ class PageIsolate:
         for data in held:
             self._handle(data)
 
-    async def wait_for_exit(self, timeout_s: float = 5.0) -> tuple[Exit, str]:  # noqa: ARG002 - same as `Isolate`
+    async def wait_for_exit(self) -> tuple[Exit, str]:
         """Returns the exit result of a failed worker."""
         return Exit(None, reason="the worker failed"), ""
 
@@ -135,9 +129,6 @@ class PageIsolate:
         self.detach()
         if not self._ready.done():
             self._ready.cancel()
-
-    def _on_message(self, event: Any) -> None:
-        self._handle(event.data.to_bytes())
 
     def _handle(self, data: bytes) -> None:
         if not self._ready.done():

@@ -8,9 +8,10 @@ import os
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
-from svcnb.emulator.platform.reachable import Reachable
+from svcnb.emulator.platform.reachable import Reachable, is_stopped
 from svcnb.emulator.sandbox.isolate import Isolate, ProcessorUse, StartFailed, processor_fractions
 from svcnb.emulator.sandbox.process import ProcessHost
 from svcnb.emulator.sandbox.protocol import EngineUnavailable
@@ -43,13 +44,14 @@ class _Waiting(NamedTuple):
     since: float
 
 
+@dataclass(eq=False, repr=False)
 class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
     If ``spares`` is two or more, an account can use the last spare (warmed-up isolate) only if its recent use is not
     clearly above average. While several accounts are active, the account must also have no other unfinished run.
 
-    Args:
+    Attributes:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
         spares: Number of warmed-up isolates. If too few are left, the pool increases the number, up to four times this
             value, for at least half a minute.
@@ -61,36 +63,29 @@ class Pool:
             With 0, the host also stops its template process.
         rest_s: Seconds without a run after which the pool closes all isolates until the next run. None means never.
         clock: Monotonic clock that returns seconds.
+        started: Number of isolates started so far.
     """
 
-    def __init__(
-        self,
-        new_host: Callable[[Callable[[], None]], Awaitable[ProcessHost]],
-        *,
-        spares: int,
-        shares: Shares,
-        runs_of: Callable[[str], int] = lambda _: 1,
-        reuse: bool = False,
-        idle: int | None = None,
-        rest_s: float | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._new_host = new_host
-        self._base = spares
-        self._idle = spares if idle is None else idle
-        self._rest_s = rest_s
+    new_host: Callable[[Callable[[], None]], Awaitable[ProcessHost]]
+    _: KW_ONLY
+    spares: int
+    shares: Shares
+    runs_of: Callable[[str], int] = lambda _: 1
+    reuse: bool = False
+    idle: int | None = None
+    rest_s: float | None = None
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._idle = self.spares if self.idle is None else self.idle
         self._target = 0
-        self._clock = clock
         self._host: ProcessHost | None = None
         self._creation = asyncio.Lock()
-        self._reuse = reuse
         self._lent: set[Isolate] = set()
         self._returned = 0
         self._stalled = 0
         self._queue_check: asyncio.TimerHandle | None = None
-        self._reserve = min(1, spares - 1)
-        self._shares = shares
-        self._runs_of = runs_of
+        self._reserve = min(1, self.spares - 1)
         self._ready: deque[Isolate] = deque()
         self._waiting: list[_Waiting] = []
         self._starting: set[asyncio.Task[None]] = set()
@@ -102,7 +97,7 @@ class Pool:
         self._refill: asyncio.TimerHandle | None = None
         self._shrink_timer: asyncio.TimerHandle | None = None
         self._stopped = True
-        self._reachable = Reachable(self._host_answers, clock=clock)
+        self._reachable = Reachable(self._host_answers, clock=self.clock)
         self.started = 0
 
     @property
@@ -118,11 +113,11 @@ class Pool:
     @property
     def available(self) -> bool:
         """Whether the pool runs and can start isolates. False for a minute after repeated failures."""
-        return not self._stopped and self._clock() >= self._open_until
+        return not self._stopped and self.clock() >= self._open_until
 
     async def reachable(self) -> bool:
         """Returns whether the spawner responds (or will start with the next run) and no signal has stopped a spare."""
-        if not self.available or any(isolate.suspended for isolate in self._ready):
+        if not self.available or any(is_stopped(isolate.pid) for isolate in self._ready):
             return False
         if self._host is None or not self._host.alive:
             return True  # the pool starts the spawner for the next run
@@ -139,7 +134,7 @@ class Pool:
                 number.
         """
         self._stopped = False
-        self._last_used = self._clock()
+        self._last_used = self.clock()
         self._target = max(self._target, self._idle if spares is None else spares)
         self._fill()
 
@@ -172,16 +167,18 @@ class Pool:
         """
         if not self.available:
             raise EngineUnavailable(self._last_failure or "the engine is not running")
-        self._last_used = self._clock()
-        was_idle = self._target < self._base
-        self._target = max(self._target, self._base)
-        self._remove_ended()
+        self._last_used = self.clock()
+        was_idle = self._target < self.spares
+        self._target = max(self._target, self.spares)
+        for isolate in [isolate for isolate in self._ready if not isolate.usable]:
+            self._ready.remove(isolate)
+            isolate.close()
         if self._can_serve(account):
             return self._hand_out(account)
         place: asyncio.Future[Isolate] = asyncio.get_running_loop().create_future()
-        entry = _Waiting(account, place, self._clock())
+        entry = _Waiting(account, place, self.clock())
         self._waiting.append(entry)
-        if self._reuse:
+        if self.reuse:
             self._schedule_queue_check()
         elif not was_idle:
             self._grow()
@@ -190,7 +187,7 @@ class Pool:
             return await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled() and place.exception() is None:
-                self._return_unused(place.result())
+                self.give(place.result(), again=True)
             raise
         finally:
             if entry in self._waiting:
@@ -214,28 +211,18 @@ class Pool:
             isolate.close()
         self._fill()
 
-    def _return_unused(self, isolate: Isolate) -> None:
-        """Puts back an unused isolate after a cancellation of its caller."""
-        self._lent.discard(isolate)
-        if isolate.usable and not self._stopped:
-            self._ready.appendleft(isolate)
-            self._serve()
-        else:
-            isolate.close()
-        self._fill()
-
     def _can_serve(self, account: str) -> bool:
         ready = len(self._ready)
         if ready == 0 or ready > self._reserve:
             return ready > 0
-        return not self._shares.exceeds_average(account) and (self._runs_of(account) <= 1 or not self._shares.is_shared)
+        return not self.shares.exceeds_average(account) and (self.runs_of(account) <= 1 or not self.shares.is_shared)
 
     def _hand_out(self, account: str) -> Isolate:
         isolate = self._ready.popleft()
-        if self._reuse:
+        if self.reuse:
             self._lent.add(isolate)
             return isolate
-        self._shares.add(account, _WARMING_S)
+        self.shares.add(account, _WARMING_S)
         if len(self._ready) <= self._reserve:
             self._grow()
         self._fill_soon()
@@ -243,20 +230,20 @@ class Pool:
 
     def _grow(self) -> None:
         """Increases the number of spares when too few are left, because a warm-up takes longer than most runs."""
-        self._last_low = self._clock()
-        self._target = min(self._target + 1, self._base * _GROWTH)
+        self._last_low = self.clock()
+        self._target = min(self._target + 1, self.spares * _GROWTH)
 
     def _schedule_queue_check(self) -> None:
         if self._queue_check is None and self._waiting and not self._stopped:
             before = {isolate: isolate.processor() for isolate in self._lent}
             self._queue_check = asyncio.get_running_loop().call_later(
-                _QUEUE_CHECK_S, self._check_queue, self._clock(), self._returned, before
+                _QUEUE_CHECK_S, self._check_queue, self.clock(), self._returned, before
             )
 
     def _check_queue(self, at: float, returned: int, before: dict[Isolate, ProcessorUse | None]) -> None:
         """Starts another process if a run has waited for `_QUEUE_CHECK_S` seconds and another process can help."""
         self._queue_check = None
-        now = self._clock()
+        now = self.clock()
         self._stalled = self._stalled + 1 if before and self._returned == returned else 0
         if self._waiting and now - self._waiting[0].since >= _QUEUE_CHECK_S:
             used, wanted = processor_fractions(before, now - at)
@@ -267,11 +254,6 @@ class Pool:
                 self._grow()
                 self._fill()
         self._schedule_queue_check()
-
-    def _remove_ended(self) -> None:
-        for isolate in [isolate for isolate in self._ready if not isolate.usable]:
-            self._ready.remove(isolate)
-            isolate.close()
 
     def _fill_soon(self) -> None:
         """Fills the pool. If spares are left, waits first, because starting a process occupies a core."""
@@ -284,13 +266,13 @@ class Pool:
         if self._refill is not None:
             self._refill.cancel()
             self._refill = None
-        if self._stopped or self._clock() < self._open_until:
+        if self._stopped or self.clock() < self._open_until:
             return
         can_wait = self._can_wait()
         # The first process writes the code cache, so that later processes start in half the time. Simultaneous
         # processes also have to compile the code.
         at_once = 1 if can_wait or not self.started else self._max_starting
-        needed = 0 if self._reuse else len(self._waiting)
+        needed = 0 if self.reuse else len(self._waiting)
         wanted = self._target + needed - len(self._lent) - len(self._ready) - len(self._starting)
         for _ in range(min(wanted, at_once - len(self._starting))):
             task = asyncio.ensure_future(self._add(aside=can_wait))
@@ -299,21 +281,21 @@ class Pool:
 
     def _can_wait(self) -> bool:
         """Returns whether no account with average or lower use needs another spare now, so that a start can wait."""
-        if not self._shares.is_shared:
+        if not self.shares.is_shared:
             return False
         if not self._waiting:
             return self.ready > 0
-        return all(self._shares.exceeds_average(waiting.account) for waiting in self._waiting)
+        return all(self.shares.exceeds_average(waiting.account) for waiting in self._waiting)
 
     async def _add(self, *, aside: bool) -> None:
         async with self._creation:
             if self._host is None or not self._host.alive:
-                self._host = await self._new_host(self._lost)
+                self._host = await self.new_host(self._lost)
                 self._host.start()
             host = self._host
         isolate = Isolate(host)
         try:
-            await isolate.start(_START_S, aside=aside, reuse=self._reuse)
+            await isolate.start(_START_S, aside=aside, reuse=self.reuse)
         except StartFailed:
             if host.alive:
                 raise
@@ -326,7 +308,7 @@ class Pool:
     def _serve(self) -> None:
         """Assigns spares to waiting callers, starting with the account with the lowest recent use."""
         while self._waiting:
-            entry = min(self._waiting, key=lambda waiting: self._shares.of(waiting.account))
+            entry = min(self._waiting, key=lambda waiting: self.shares.of(waiting.account))
             account, place, _ = entry
             if not place.done():
                 if not self._can_serve(account):
@@ -351,7 +333,7 @@ class Pool:
         if self._failures >= _FAILURES_TO_OPEN:
             _LOG.error("no isolate could be started, %d times in a row: %s", self._failures, text)
             self._failures = 0
-            self._open_until = self._clock() + _OPEN_S
+            self._open_until = self.clock() + _OPEN_S
             self._refuse_waiting(text)
             asyncio.get_running_loop().call_later(_OPEN_S, self._fill)
 
@@ -377,15 +359,15 @@ class Pool:
         # If the target decreased during the start of an isolate, the pool has more isolates than it needs.
         if self._target > self._idle or len(self._ready) + len(self._lent) > self._target:
             wait_s = _SHRINK_AFTER_S
-        elif self._rest_s is not None and self._target:
-            wait_s = max(_SHRINK_AFTER_S, self._last_used + self._rest_s - self._clock())
+        elif self.rest_s is not None and self._target:
+            wait_s = max(_SHRINK_AFTER_S, self._last_used + self.rest_s - self.clock())
         else:
             return
         self._shrink_timer = asyncio.get_running_loop().call_later(wait_s, self._shrink)
 
     def _shrink(self) -> None:
         self._shrink_timer = None
-        now = self._clock()
+        now = self.clock()
         if now - self._last_low >= _SHRINK_AFTER_S:
             self._target = min(self._target, self._needed(now - self._last_used))
             while self._ready and len(self._ready) + len(self._lent) > self._target:
@@ -396,5 +378,5 @@ class Pool:
 
     def _needed(self, unused_s: float) -> int:
         if unused_s < _SHRINK_AFTER_S or self._lent:
-            return self._base
-        return 0 if self._rest_s is not None and unused_s >= self._rest_s else self._idle
+            return self.spares
+        return 0 if self.rest_s is not None and unused_s >= self.rest_s else self._idle

@@ -14,7 +14,7 @@ from svcnb.bundles import bundle_exists, read_bundle
 from svcnb.emulator.sandbox.isolate import Isolate
 from svcnb.emulator.sandbox.pool import Pool
 from svcnb.emulator.sandbox.process import ProcessHost
-from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome
+from svcnb.emulator.sandbox.protocol import EngineState, EngineUnavailable, Host, Outcome, names_json
 from svcnb.emulator.sandbox.scheduler import Shares, slots
 from svcnb.emulator.sandbox.session import Session
 from svcnb.emulator.sandbox.trace import Trace
@@ -26,18 +26,8 @@ STATIC = Path(__file__).with_name("static")
 # Deno maps a data segment of about 750 MiB before it runs any code (measured with version 2.9.8).
 DENO_DATA_MIB = 772
 _MONITOR_S = 0.03
-# Deno needs no lock file, because it loads no external code. It reads only the bundle, and --no-remote, --no-npm and
-# --cached-only reject all https:, jsr: and npm: modules.
-FLAGS = (
-    "--quiet",
-    "--no-prompt",
-    "--no-npm",
-    "--no-remote",
-    "--cached-only",
-    "--no-config",
-    "--no-lock",
-)
-_BLANK = frozenset(" \t\n\r\f\v")
+_RESOURCE_LIMITS = {"RLIMIT_FSIZE": 64 * 2**20, "RLIMIT_CORE": 0, "RLIMIT_NOFILE": 256}
+"""Resource limits of a process, by their names in the module ``resource``."""
 
 
 class PooledEngine(ABC):
@@ -45,48 +35,51 @@ class PooledEngine(ABC):
 
     Args:
         limits: Limits of the prepared processes. A run can have lower limits.
-        name: Name of the engine in settings and traces.
-        bootstrap: JavaScript bundle that the processes run.
-        beside: Names of other files that the processes read from the folder of the bundle.
         spares: Number of warmed-up processes to keep.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
             three quarters of these runs (rounded up).
         vocabulary: Names that are visible to actions.
-        reuse: Whether a process executes several runs in sequence.
         idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
-        rest_s: Seconds without a run after which the engine keeps no process until the next run. None means never.
 
     Raises:
         ToolMissing: Deno or the engine's JavaScript bundle is not installed.
     """
 
+    _name: str
+    """Name of the engine in settings and traces."""
+    _bootstrap: Path
+    """JavaScript bundle that the processes run."""
+    _beside: tuple[str, ...]
+    """Names of other files that the processes read from the folder of the bundle."""
+    _brief_s: float
+    """Seconds after which a run gets a lower priority than other runs."""
+    _reuse = False
+    """Whether a process executes several runs in sequence."""
+    _rest_s: float | None = None
+    """Seconds without a run after which the engine keeps no process until the next run. None means never."""
+    _grace_s = 0.0
+    """Seconds after the deadline in which a process can stop its own run."""
+    _busy_ms = 0
+    """Processor time in milliseconds after which a process stops its own run. 0 means no limit."""
+
     def __init__(
         self,
         limits: ActionLimits,
         *,
-        name: str,
-        bootstrap: Path,
-        beside: Sequence[str],
-        spares: int,
-        concurrency: int,
-        vocabulary: Vocabulary | None,
-        reuse: bool = False,
+        spares: int = 3,
+        concurrency: int = 16,
+        vocabulary: Vocabulary | None = None,
         idle: int | None = None,
-        rest_s: float | None = None,
     ) -> None:
         self._limits = limits
-        self._name = name
-        self._vocabulary = vocabulary or Vocabulary()
-        self._bootstrap = bootstrap
-        self._beside = tuple(beside)
+        self._names = names_json(vocabulary or Vocabulary())
         self._deno = tools.deno()
-        if not bundle_exists(bootstrap):
+        if not bundle_exists(self._bootstrap):
             raise tools.ToolMissing(
-                f"the action engine {name!r}",
-                f"the file {bootstrap} does not exist",
+                f"the action engine {self._name!r}",
+                f"the file {self._bootstrap} does not exist",
                 "In a working copy, run: python hatch_build.py. Otherwise, reinstall svcnb.",
             )
-        self._reuse = reuse
         self._slots = slots(concurrency)
         self._shares = Shares()
         self._pool = Pool(
@@ -94,16 +87,13 @@ class PooledEngine(ABC):
             spares=spares,
             shares=self._shares,
             runs_of=self._slots.of,
-            reuse=reuse,
+            reuse=self._reuse,
             idle=idle,
-            rest_s=rest_s,
+            rest_s=self._rest_s,
         )
         self._sessions: set[Session] = set()
         self._monitor: asyncio.Task[None] | None = None
         self._stopped = True
-
-    _brief_s: float
-    """Seconds after which a run gets a lower priority than other runs."""
 
     @abstractmethod
     def _command(self, bootstrap: Path) -> list[str]:
@@ -113,13 +103,13 @@ class PooledEngine(ABC):
         """Returns the command line of the process that copies itself, or None if the engine has no such process."""
         return None
 
-    @abstractmethod
-    def _resource_limits(self) -> dict[str, int]:
-        """Returns the resource limits of one process, by their names in the module ``resource``."""
+    def _deno_command(self, bootstrap: Path, v8_flags: Sequence[str], *, permissions: Sequence[str] = ()) -> list[str]:
+        v8 = ",".join(["--v8-flags=--disallow-code-generation-from-strings", *v8_flags])
+        return [str(self._deno), "run", *tools.OFFLINE_FLAGS, *permissions, v8, str(bootstrap), self._names]
 
     @abstractmethod
-    def _session(self, isolate: Isolate, host: Host, limits: ActionLimits) -> Session:
-        """Creates the session of a run."""
+    def _resource_limits(self) -> dict[str, int]:
+        """Returns the limits of one process in addition to `_RESOURCE_LIMITS`."""
 
     @abstractmethod
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:
@@ -173,37 +163,40 @@ class PooledEngine(ABC):
         isolate = await self._pool.take(host.account)
         waited_s = time.monotonic() - came
         outcome = None
-        session = self._session(isolate, host, limits)
+        session = Session(
+            isolate,
+            host,
+            limits,
+            Trace(self._name, isolate.growth_bytes),
+            busy_ms=self._busy_ms,
+            grace_s=self._grace_s,
+            alone=not self._reuse,
+        )
         try:
             if self._shares.exceeds_average(host.account):
                 if self._reuse:
                     isolate.leave_reserved_cores()  # until the end of its run, because a higher niceness is permanent
                 else:
                     session.lower_priority(aside=True)
-            await session.begin(source, params)
-            # The isolate is already working while the following code runs.
             self._sessions.add(session)
-            self._start_monitor()
-            outcome = await session.end(waited_s)
+            if self._monitor is None or self._monitor.done():
+                self._monitor = asyncio.ensure_future(self._monitor_sessions())
+            outcome = await session.run(source, params, waited_s)
             return outcome
         finally:
             self._sessions.discard(session)
             self._end(isolate, session, outcome)
-
-    def _start_monitor(self) -> None:
-        if self._monitor is None or self._monitor.done():
-            self._monitor = asyncio.ensure_future(self._monitor_sessions())
 
     async def _monitor_sessions(self) -> None:
         # V8 limits only the heap. This check also includes memory outside the heap, such as large buffers.
         while self._sessions:
             await asyncio.sleep(_MONITOR_S)
             for session in list(self._sessions):
-                self._shares.add(session.account, _MONITOR_S)
+                self._shares.add(session.host.account, _MONITOR_S)
                 session.check_memory()
                 session.check_processor()
-                if session.elapsed_s > self._brief_s:
-                    session.lower_priority(aside=self._shares.exceeds_average(session.account))
+                if session.trace.elapsed_s > self._brief_s:
+                    session.lower_priority(aside=self._shares.exceeds_average(session.host.account))
 
     async def _new_host(self, on_lost: Callable[[], None]) -> ProcessHost:
         bundles = await asyncio.to_thread(self._read_bundles)
@@ -224,7 +217,7 @@ class PooledEngine(ABC):
             },
             own_folder="DENO_DIR",
             cwd=Path("/"),
-            limits=self._resource_limits(),
+            limits=_RESOURCE_LIMITS | self._resource_limits(),
             remove=folder,
             on_lost=on_lost,
         )
@@ -236,7 +229,7 @@ class PooledEngine(ABC):
 
 def is_blank(source: str) -> bool:
     """Returns whether a source contains only ASCII whitespace."""
-    return not source.strip("".join(_BLANK))
+    return not source.strip(" \t\n\r\f\v")
 
 
 def blank_outcome(engine: str) -> Outcome:

@@ -14,10 +14,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 _SPAWNER = Path(__file__).with_name("spawner.py")
 _STOP_S = 5.0
+
+Order = Literal["kill", "lower", "near", "off", "back"]
 
 
 class Exit(NamedTuple):
@@ -25,13 +27,11 @@ class Exit(NamedTuple):
 
     Attributes:
         status: Exit code, which is negative for a signal. None if the process did not start, or the code is unknown.
-        cpu_s: Used processor time in seconds.
         held_bytes: Peak resident memory in bytes.
         reason: Reason why the process did not start, or why its exit result is unknown.
     """
 
     status: int | None
-    cpu_s: float = 0.0
     held_bytes: int = 0
     reason: str = ""
 
@@ -42,17 +42,9 @@ class Process:
     def __init__(self, token: int, loop: asyncio.AbstractEventLoop) -> None:
         self.token = token
         self.pid: int | None = None
-        self.is_copy = False
-        """Whether the process is a copy of a template process."""
         self.begun: asyncio.Future[None] = loop.create_future()
         """Future that completes when the process id is known, or when the start has failed."""
         self.exited: asyncio.Future[Exit] = loop.create_future()
-
-    def begin(self, pid: int, *, is_copy: bool) -> None:
-        """Records the process id."""
-        self.pid, self.is_copy = pid, is_copy
-        if not self.begun.done():
-            self.begun.set_result(None)
 
     def end(self, how: Exit) -> None:
         """Records the exit of the process."""
@@ -172,30 +164,19 @@ class ProcessHost:
             raise
         return process
 
-    def kill(self, process: Process) -> None:
-        """Kills a process with a signal that it cannot handle."""
-        self._order("kill", process)
-
-    def lower(self, process: Process, *, aside: bool) -> None:
-        """Lowers the priority of a process below the priority of other processes.
+    def order(self, what: Order, process: Process, **how: bool) -> None:
+        """Sends an order for a process to the spawner. The order has no effect if the process has exited.
 
         Args:
-            process: Process whose priority to lower.
-            aside: Whether to also move the process off the reserved CPU cores.
+            what: ``kill`` ends the process with a signal that it cannot handle. ``lower`` lowers its priority below the
+                priority of other processes. ``near`` moves its main thread to the reserved cores, where the thread
+                wakes without delay. ``off`` moves the process off the reserved cores, until ``back`` allows all cores.
+            process: Process that the order affects.
+            **how: For ``lower``, ``aside`` is whether to also move the process off the reserved cores.
         """
-        self._order("lower", process, aside=aside)
-
-    def move_to_reserved_cores(self, process: Process) -> None:
-        """Moves the main thread of a process to the reserved cores, where it wakes without delay."""
-        self._order("near", process)
-
-    def leave_reserved_cores(self, process: Process) -> None:
-        """Moves a process off the reserved cores until a call of `allow_all_cores`."""
-        self._order("off", process)
-
-    def allow_all_cores(self, process: Process) -> None:
-        """Allows a process to use all cores again."""
-        self._order("back", process)
+        if self._control is not None and not process.exited.done():
+            with contextlib.suppress(OSError):
+                self._send({what: process.token, **how})
 
     def stop_template(self) -> None:
         """Stops the template process, if any. The spawner starts a new one when runs need many processes again."""
@@ -232,11 +213,6 @@ class ProcessHost:
                 spawner.wait()
                 self._remove_folder()
 
-    def _order(self, what: str, process: Process, **how: bool) -> None:
-        if self._control is not None and not process.exited.done():
-            with contextlib.suppress(OSError):
-                self._send({what: process.token, **how})
-
     def _send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         if self._control is None:
             raise OSError("the spawner is not running")
@@ -264,8 +240,11 @@ class ProcessHost:
     def _lose(self) -> None:
         """Handles an unexpected exit of the spawner."""
         spawner, self._spawner = self._spawner, None
-        if sys.platform != "linux":
-            self._end_orphans()
+        if sys.platform != "linux":  # the kernel does not kill the children with their parent
+            for process in self._processes.values():
+                if process.pid is not None:
+                    with contextlib.suppress(OSError):
+                        os.kill(process.pid, signal.SIGKILL)
         self._disconnect("the process that starts isolates was lost")
         if spawner is not None:
             spawner.kill()
@@ -278,17 +257,12 @@ class ProcessHost:
         if (folder := self._setup["remove"]) is not None:
             shutil.rmtree(str(folder), ignore_errors=True)
 
-    def _end_orphans(self) -> None:
-        """Kills the children of a lost spawner on systems where the kernel does not kill them with their parent."""
-        for process in self._processes.values():
-            if process.pid is not None:
-                with contextlib.suppress(OSError):
-                    os.kill(process.pid, signal.SIGKILL)
-
     def _handle(self, message: dict[str, Any]) -> None:
         if "spawned" in message:
             if (process := self._processes.get(message["spawned"])) is not None:
-                process.begin(message["pid"], is_copy=message["copy"])
+                process.pid = message["pid"]
+                if not process.begun.done():
+                    process.begun.set_result(None)
         elif "pong" in message:
             if (pong := self._pings.get(message["pong"])) is not None and not pong.done():
                 pong.set_result(None)
@@ -296,7 +270,7 @@ class ProcessHost:
             if (process := self._processes.pop(message["failed"], None)) is not None:
                 process.end(Exit(None, reason=message["error"]))
         elif (process := self._processes.pop(message["exited"], None)) is not None:
-            process.end(Exit(message["status"], message["cpu_s"], message["held"]))
+            process.end(Exit(message["status"], message["held"]))
 
     def _disconnect(self, reason: str) -> None:
         control, self._control = self._control, None

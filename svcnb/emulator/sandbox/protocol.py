@@ -114,28 +114,15 @@ class Host(Protocol):
         """Credit check of the paying account, or None if no account pays."""
         ...
 
-    async def get_private_key(self, pkp_id: str) -> str:
-        """Returns a wallet's private key as ``0x`` and 64 hex digits."""
-        ...
+    async def key_operation(self, kind: str, *arguments: str) -> str:
+        """Executes an operation that uses a private key (docs/service/runtime.md#functions).
 
-    async def get_action_private_key(self) -> str:
-        """Returns the running action's own private key as ``0x`` and 64 hex digits."""
-        ...
-
-    async def get_action_public_key(self, ipfs_id: str) -> str:
-        """Returns the compressed public key of an action as ``0x`` and 66 hex digits."""
-        ...
-
-    async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """Returns the address of an action's key, in lowercase with the prefix 0x."""
-        ...
-
-    async def encrypt(self, pkp_id: str, message: str) -> str:
-        """Encrypts a message with AES-256-GCM and a wallet's private key (docs/service/keys.md#encryption)."""
-        ...
-
-    async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
-        """Returns the plaintext of a result of `encrypt`."""
+        Args:
+            kind: ``wallet_key`` (``pkpId``), ``action_key``, ``action_public_key`` (``ipfsId``), ``action_address``
+                (``ipfsId``), ``encrypt`` (``pkpId`` and message) or ``decrypt`` (``pkpId`` and ciphertext). Keys and
+                addresses are hex with the prefix 0x. Encryption is AES-256-GCM with the wallet's private key.
+            *arguments: The arguments in parentheses, as the action passed them.
+        """
         ...
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:

@@ -57,11 +57,7 @@ class Recording:
         self._played: Counter[_Key] = Counter()
         self._lock = asyncio.Lock()
         try:
-            text = _read(path)
-        except UnicodeDecodeError as error:
-            raise RecordingError(
-                f"the file {path} is not a recording ({error.reason}): use the path of a recording"
-            ) from None
+            data = _read(path)
         except FileNotFoundError:
             if must_exist:
                 raise RecordingError(
@@ -73,7 +69,7 @@ class Recording:
                 f"the recording {path} cannot be read ({error.strerror}): check its path and its permissions"
             ) from None
         try:
-            content = parse(text)
+            content = parse(data.decode())
             if content["version"] != VERSION:
                 raise RecordingError(
                     f"the recording {path} has version {content['version']}, but this emulator reads only version "
@@ -142,7 +138,7 @@ class Recording:
         self._answers.setdefault(_key(request), []).append(response)
 
 
-def _read(path: Path) -> str:
+def _read(path: Path) -> bytes:
     # Do not open a pipe, because the call waits for a writer.
     if not stat.S_ISREG(path.stat().st_mode):
         raise RecordingError(f"the recording {path} is not a regular file: use the path of a file")
@@ -153,7 +149,7 @@ def _read(path: Path) -> str:
                 f"the recording {path} has {about.st_size} bytes, but at most {MAX_RECORDING_FILE_BYTES} are allowed: "
                 "record fewer responses"
             )
-        return file.read().decode()
+        return file.read()
 
 
 def _text(exchange: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from svcnb.emulator.sandbox.protocol import (
     Module,
     OperationRefused,
 )
-from svcnb.emulator.sandbox.same_request import Content, RpcId, content, with_ids
+from svcnb.emulator.sandbox.same_request import Content, content, with_ids
 from svcnb.protocol.limits import MAX_REPEATABLE_BYTES, ActionLimits
 
 T = TypeVar("T")
@@ -75,6 +75,8 @@ class RepeatableHost:
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self.headers = host.headers
+        self.account = host.account
         self._entries: list[_Entry] = []
         self._left: list[_Entry] | None = None
         self._elapsed_s = 0.0
@@ -105,16 +107,6 @@ class RepeatableHost:
         return self._lost_its_way or self._has_unused_effects
 
     @property
-    def headers(self) -> dict[str, str]:
-        """Headers with the request id and the correlation id."""
-        return self._host.headers
-
-    @property
-    def account(self) -> str:
-        """Account of the run."""
-        return self._host.account
-
-    @property
     def meter(self) -> Meter | None:
         """Credit check of the account that pays for both attempts."""
         meter = self._host.meter
@@ -122,29 +114,9 @@ class RepeatableHost:
             return meter
         return Meter(meter.every_s, lambda elapsed_s: meter.lasts(self._elapsed_s + elapsed_s))
 
-    async def get_private_key(self, pkp_id: str) -> str:
-        """Returns a wallet's private key. See `Host`."""
-        return await self._answer(("wallet_key", pkp_id), lambda: self._host.get_private_key(pkp_id))
-
-    async def get_action_private_key(self) -> str:
-        """Returns the running action's own private key. See `Host`."""
-        return await self._answer(("action_key",), self._host.get_action_private_key)
-
-    async def get_action_public_key(self, ipfs_id: str) -> str:
-        """Returns the compressed public key of an action. See `Host`."""
-        return await self._answer(("public_key", ipfs_id), lambda: self._host.get_action_public_key(ipfs_id))
-
-    async def get_action_wallet_address(self, ipfs_id: str) -> str:
-        """Returns the address of an action's key. See `Host`."""
-        return await self._answer(("address", ipfs_id), lambda: self._host.get_action_wallet_address(ipfs_id))
-
-    async def encrypt(self, pkp_id: str, message: str) -> str:
-        """Encrypts a message with a wallet's private key. See `Host`."""
-        return await self._answer(("encrypt", pkp_id, message), lambda: self._host.encrypt(pkp_id, message))
-
-    async def decrypt(self, pkp_id: str, ciphertext: str) -> str:
-        """Returns the plaintext of a result of `encrypt`. See `Host`."""
-        return await self._answer(("decrypt", pkp_id, ciphertext), lambda: self._host.decrypt(pkp_id, ciphertext))
+    async def key_operation(self, kind: str, *arguments: str) -> str:
+        """Executes an operation on keys, or returns its stored result. See `Host`."""
+        return await self._answer((kind, *arguments), lambda: self._host.key_operation(kind, *arguments))
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
         """Makes an outbound request, or returns a stored response. See `Host`."""
@@ -175,7 +147,8 @@ class RepeatableHost:
 
     async def _answer(self, asked: tuple[object, ...], ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
         entry = self._find(asked) or self._make(asked, ask)
-        ids = _new_ids(entry.asked, asked)
+        # The JSON-RPC ids of the stored request, with the ids of this equivalent request.
+        ids = {} if entry.asked == asked else dict(zip(entry.content.ids, _content(asked).ids, strict=True))
         self._order.started(entry)
         try:
             await self._order.turn(entry)
@@ -245,13 +218,6 @@ def _content(asked: tuple[object, ...]) -> Content:
     """Returns the comparable content of an operation. Key operations have no side effects, so repeating is safe."""
     request = asked[1] if asked[0] == "fetch" else None
     return content(request) if isinstance(request, FetchRequest) else Content(asked, is_safe=True)
-
-
-def _new_ids(first: tuple[object, ...], second: tuple[object, ...]) -> dict[RpcId, RpcId]:
-    """Returns a mapping from the JSON-RPC ids of a request to the ids of an equivalent later request."""
-    if first == second:
-        return {}
-    return dict(zip(_content(first).ids, _content(second).ids, strict=True))
 
 
 def _size(value: object) -> int:

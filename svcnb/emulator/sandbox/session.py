@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Coroutine
 from contextvars import copy_context
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
@@ -50,10 +51,11 @@ _MEMORY_SLACK = 48 * 2**20
 _STUCK = 4
 
 
+@dataclass(eq=False, repr=False)
 class Session:
     """Execution of one job in one isolate.
 
-    Args:
+    Attributes:
         isolate: Warmed-up isolate. If ``answered`` is true after the run, the isolate can execute another run.
         host: Host that executes operations.
         limits: Limits of the run.
@@ -64,32 +66,23 @@ class Session:
         alone: Whether the isolate executes only this run, so that its peak memory belongs to this run.
     """
 
-    def __init__(
-        self,
-        isolate: Isolate | PageIsolate,
-        host: Host,
-        limits: ActionLimits,
-        trace: Trace,
-        *,
-        busy_ms: int = 0,
-        grace_s: float = 0.0,
-        alone: bool = False,
-    ) -> None:
-        self._isolate = isolate
-        self._host = host
-        self._limits = limits
-        self._trace = trace
-        self._busy_ms = busy_ms
-        self._grace_s = grace_s
-        self._alone = alone
+    isolate: Isolate | PageIsolate
+    host: Host
+    limits: ActionLimits
+    trace: Trace
+    busy_ms: int = 0
+    grace_s: float = 0.0
+    alone: bool = False
+
+    def __post_init__(self) -> None:
         # Memory of an earlier run that the system has not reclaimed yet does not belong to this run.
-        self._found_bytes = 0 if alone else isolate.growth_bytes() or 0
+        self._found_bytes = 0 if self.alone else self.isolate.growth_bytes() or 0
         self._used_before_s: float | None = None
         self.answered = False
         # Tasks start when a frame arrives, and use this context to work for the account of the run.
         self._context = copy_context()
         self._secret = os.urandom(SECRET_BYTES)
-        self._reader = FrameReader(self._secret, max(limits.max_response_length, MAX_FETCH_REQUEST_BYTES))
+        self._reader = FrameReader(self._secret, max(self.limits.max_response_length, MAX_FETCH_REQUEST_BYTES))
         self._logs: list[str] = []
         self._log_bytes = 0
         self._calls: dict[int, asyncio.Task[None]] = {}
@@ -99,29 +92,20 @@ class Session:
         self.lowered = False
         self._credit_check: asyncio.TimerHandle | None = None
         self._finished: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._operations = Operations(host, limits, trace, self._finished.done)
+        self._operations = Operations(self.host, self.limits, self.trace, self._finished.done)
 
-    async def begin(self, source: str, params: object) -> None:
-        """Sends the job to the isolate, which then starts the run.
+    async def run(self, source: str, params: object, waited_s: float) -> Outcome:
+        """Runs the job. Afterwards, the caller must close the isolate or return it to its pool.
 
         Args:
             source: JavaScript source.
             params: JSON value, the argument of ``main``.
-        """
-        if is_large([source, params]):
-            job = await offload(self._job, source, params)
-        else:
-            job = self._job(source, params)
-        self._isolate.begin(job, self._receive, self._lost)
-
-    async def end(self, waited_s: float = 0.0) -> Outcome:
-        """Waits for the end of the run. Afterwards, the caller must close the isolate or return it to its pool.
-
-        Args:
             waited_s: Time in the queue in seconds, for the trace.
         """
-        deadline = asyncio.get_running_loop().call_later(self._limits.timeout_ms / 1000 + self._grace_s, self.time_out)
-        self._trace.add("start", took_ms=round(waited_s * 1000, 3))
+        job = await offload(self._job, source, params) if is_large([source, params]) else self._job(source, params)
+        self.isolate.begin(job, self._receive, self._lost)
+        deadline = asyncio.get_running_loop().call_later(self.limits.timeout_ms / 1000 + self.grace_s, self.time_out)
+        self.trace.add("start", took_ms=round(waited_s * 1000, 3))
         self._schedule_credit_check()
         try:
             return await self._finished
@@ -137,7 +121,7 @@ class Session:
     def time_out(self) -> None:
         """Ends the run with the error kind ``timeout``, unless the isolate has already sent the result."""
         if not self.answered:
-            self._fail("timeout", timeout_text(self._limits))
+            self._fail("timeout", timeout_text(self.limits))
 
     def lower_priority(self, *, aside: bool = False) -> None:
         """Lowers the priority below that of new runs, of spare processes that start, and of the service itself.
@@ -149,47 +133,37 @@ class Session:
         """
         if not self.lowered:
             self.lowered = True
-            self._isolate.lower(aside=aside)
-
-    @property
-    def account(self) -> str:
-        """Account of the run."""
-        return self._host.account
-
-    @property
-    def elapsed_s(self) -> float:
-        """Seconds since the start of the run."""
-        return self._trace.elapsed_s
+            self.isolate.lower(aside=aside)
 
     def check_memory(self) -> None:
         """Stops the run if the isolate uses more memory than allowed."""
-        if self._exceeds_memory(self._isolate.growth_bytes()):
-            self._fail("memory", memory_text(self._limits))
+        if self._exceeds_memory(self.isolate.growth_bytes()):
+            self._fail("memory", memory_text(self.limits))
 
     def check_processor(self) -> None:
         """Stops the run if the isolate did not stop after `busy_ms`.
 
         The isolate checks its processor time between instructions, but not in its parser or in built-in functions.
         """
-        if self._busy_ms == 0 or self.answered or (use := self._isolate.processor()) is None:
+        if self.busy_ms == 0 or self.answered or (use := self.isolate.processor()) is None:
             return
         if self._used_before_s is None:
             self._used_before_s = use.used_s
-        elif (use.used_s - self._used_before_s) * 1000 > _STUCK * self._busy_ms:
+        elif (use.used_s - self._used_before_s) * 1000 > _STUCK * self.busy_ms:
             self._handle_failure("trap", "a long computation")
 
     def _exceeds_memory(self, growth_bytes: int | None) -> bool:
-        most = max(self._limits.memory_limit_mb * 2**20, self._found_bytes) + _MEMORY_SLACK
+        most = max(self.limits.memory_limit_mb * 2**20, self._found_bytes) + _MEMORY_SLACK
         return growth_bytes is not None and growth_bytes > most
 
     def _schedule_credit_check(self) -> None:
-        if (meter := self._host.meter) is not None:
+        if (meter := self.host.meter) is not None:
             self._credit_check = asyncio.get_running_loop().call_later(
                 meter.every_s, lambda: self._do(_FUNDS, self._end_unless_paid(meter))
             )
 
     async def _end_unless_paid(self, meter: Meter) -> None:
-        if await meter.lasts(self._trace.elapsed_s):
+        if await meter.lasts(self.trace.elapsed_s):
             self._schedule_credit_check()
         elif not self.answered:
             self._fail("funds", FUNDS_TEXT)
@@ -198,12 +172,12 @@ class Session:
         body = {
             "source": source,
             "params": json.dumps(params),
-            "headers": self._host.headers,
-            "maxResponseBytes": self._limits.max_response_length,
-            "maxLogBytes": self._limits.max_console_log_length,
-            "timeoutMs": self._limits.timeout_ms,
-            "memoryBytes": self._limits.memory_limit_mb * 2**20,
-            "busyMs": self._busy_ms,
+            "headers": self.host.headers,
+            "maxResponseBytes": self.limits.max_response_length,
+            "maxLogBytes": self.limits.max_console_log_length,
+            "timeoutMs": self.limits.timeout_ms,
+            "memoryBytes": self.limits.memory_limit_mb * 2**20,
+            "busyMs": self.busy_ms,
             "maxCallBytes": MAX_OPERATION_BYTES,
             "maxRequestBytes": MAX_FETCH_REQUEST_BYTES,
         }
@@ -229,7 +203,7 @@ class Session:
             return
         if self._is_paused:
             self._is_paused = False
-            self._isolate.resume()
+            self.isolate.resume()
 
     async def _handle_large(self, frame: Frame) -> None:
         """Parses a long text outside the event loop. Later frames wait, to preserve the order."""
@@ -265,7 +239,7 @@ class Session:
         """Stops reading, and processes the buffered frames a few at a time."""
         if not self._is_paused:
             self._is_paused = True
-            self._isolate.pause()
+            self.isolate.pause()
         self._continue_soon()
 
     def _continue_soon(self) -> None:
@@ -289,7 +263,7 @@ class Session:
                 # repeats a run must record the call even after an immediate cancellation.
                 asyncio.get_running_loop().call_soon(task.cancel, ABORTED)
                 # The isolate's event loop ends only after a response to every call. Later responses have no effect.
-                self._isolate.write(pack({"id": call_id, "value": None}))
+                self.isolate.write(pack({"id": call_id, "value": None}))
         else:
             call_id = int(body["id"])
             if call_id < 1 or call_id in self._calls:
@@ -299,19 +273,19 @@ class Session:
 
     def _handle_log(self, text: str) -> None:
         size = len(text.encode(errors="replace"))
-        if self._log_bytes + size > self._limits.max_console_log_length:
+        if self._log_bytes + size > self.limits.max_console_log_length:
             return  # the bootstrap script never sends such a line
         self._log_bytes += size
         self._logs.append(text)
-        self._trace.add("console", bytes=size)
+        self.trace.add("console", bytes=size)
 
     def _handle_end(self, body: dict[str, Any], blob: bytes) -> None:
         self.answered = True
         if body["ok"] is not True:
             self._handle_failure(body["error_kind"], str(body["text"])[:_MAX_ERROR_CHARS])
             return
-        if len(blob) > self._limits.max_response_length:
-            most = self._limits.max_response_length
+        if len(blob) > self.limits.max_response_length:
+            most = self.limits.max_response_length
             self._fail("throw", f"Uncaught (in promise) Error: Response is too long, maximum {most} bytes")
             return
         if len(blob) > LARGE_BYTES:
@@ -324,21 +298,21 @@ class Session:
 
     def _handle_failure(self, kind: object, text: str) -> None:
         if kind == "timeout":
-            self._fail("timeout", timeout_text(self._limits))
+            self._fail("timeout", timeout_text(self.limits))
         elif kind == "memory":
-            self._fail("memory", memory_text(self._limits))
+            self._fail("memory", memory_text(self.limits))
         elif kind == "trap":
-            self._trace.add("trap", what=text[:_MAX_TRAP_CHARS])
+            self.trace.add("trap", what=text[:_MAX_TRAP_CHARS])
             self._fail("unsupported", unsupported_text(text[:_MAX_TRAP_CHARS]))
-        elif kind == "syntax" or not self._alone:
+        elif kind == "syntax" or not self.alone:
             self._fail("syntax" if kind == "syntax" else "throw", text)
         else:
             self._do(_MEMORY_CHECK, self._fail_as_thrown(text))
 
     async def _fail_as_thrown(self, text: str) -> None:
         """Checks the memory once more, because the run may have used all memory since the last check."""
-        if self._exceeds_memory(await self._isolate.peak_growth_bytes()):
-            self._fail("memory", memory_text(self._limits))
+        if self._exceeds_memory(await self.isolate.peak_growth_bytes()):
+            self._fail("memory", memory_text(self.limits))
         else:
             self._fail("throw", text)
 
@@ -358,13 +332,13 @@ class Session:
             head = await offload(pack_head, {"id": call_id, **answer}, len(answer_blob))
         else:
             head = pack_head({"id": call_id, **answer}, len(answer_blob))
-        self._isolate.write(head)
+        self.isolate.write(head)
         if answer_blob:
             # Do not copy the bytes, because a copy of a large response blocks the event loop.
-            self._isolate.write(answer_blob)
+            self.isolate.write(answer_blob)
         if self._operations.holds:
             del answer_blob
-            await self._isolate.drained()
+            await self.isolate.drained()
             self._operations.release()
 
     def _lost(self) -> None:
@@ -372,11 +346,11 @@ class Session:
             self._do(_LOST, self._fail_as_lost())
 
     async def _fail_as_lost(self) -> None:
-        how, stderr_end = await self._isolate.wait_for_exit()
+        how, stderr_end = await self.isolate.wait_for_exit()
         if OUT_OF_MEMORY.search(stderr_end):
-            self._fail("memory", memory_text(self._limits))
+            self._fail("memory", memory_text(self.limits))
         else:
-            self._trace.add("lost", status=how.status)
+            self.trace.add("lost", status=how.status)
             self._fail("host", HOST_LOST_TEXT)
 
     def _fail(self, kind: ErrorKind, text: str) -> None:
@@ -386,14 +360,14 @@ class Session:
         if self._finished.done():
             return
         ok = error_kind is None
-        self._trace.add("end", ok=ok, **({} if ok else {"error_kind": error_kind}))
+        self.trace.add("end", ok=ok, **({} if ok else {"error_kind": error_kind}))
         self._finished.set_result(
             Outcome(
                 ok=ok,
                 response=response,
                 logs="".join(self._logs),
-                trace=self._trace,
-                elapsed_s=self._trace.elapsed_s,
+                trace=self.trace,
+                elapsed_s=self.trace.elapsed_s,
                 error=error,
                 error_kind=error_kind,
             )

@@ -19,8 +19,8 @@ Both sides send JSON messages, one per line:
     in   {"stop_template": true}                         stops the template until many processes start again
     in   {"ping": number}                                checks that the spawner responds
     out  {"pong": number}
-    out  {"spawned": token, "pid", "copy"}  |  {"failed": token, "error"}
-    out  {"exited": token, "status", "cpu_s", "held"}      held: peak memory of the process, in bytes
+    out  {"spawned": token, "pid"}  |  {"failed": token, "error"}
+    out  {"exited": token, "status", "held"}     held: peak memory of the process, in bytes
 """
 
 from __future__ import annotations
@@ -172,7 +172,9 @@ class Spawner:
         if what == "kill":
             _kill(pid)
         elif what == "near":
-            _pin_main_thread(pid, self._kept)
+            if self._kept:
+                with contextlib.suppress(OSError):
+                    os.sched_setaffinity(pid, self._kept)  # only the main thread
         elif what == "off":
             _confine(pid, self._aside)
             self._to_restore.discard(pid)
@@ -187,7 +189,6 @@ class Spawner:
     def _spawn(self, token: int, *, aside: bool) -> None:
         channel, errors = self._descriptors.pop(0), self._descriptors.pop(0)
         pid, failure = self._copy(channel, errors), ""
-        is_copy = pid is not None
         if pid is not None:
             if aside:
                 _confine(pid, self._aside)
@@ -200,7 +201,7 @@ class Spawner:
         if pid is not None:
             self._tokens[pid] = token
             self._pids[token] = pid
-            answer = {"spawned": token, "pid": pid, "copy": is_copy}
+            answer = {"spawned": token, "pid": pid}
         os.close(channel)
         os.close(errors)
         self._send(answer)
@@ -309,8 +310,7 @@ class Spawner:
                 continue
             del self._pids[token]
             code = os.waitstatus_to_exitcode(status)
-            held = usage.ru_maxrss * _RSS_UNIT
-            self._send({"exited": token, "status": code, "cpu_s": usage.ru_utime + usage.ru_stime, "held": held})
+            self._send({"exited": token, "status": code, "held": usage.ru_maxrss * _RSS_UNIT})
 
     def _send(self, message: dict[str, Any]) -> None:
         self._control.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
@@ -370,13 +370,6 @@ def _confine(pid: int, cores: set[int]) -> None:
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - this script loads few modules
             with contextlib.suppress(OSError):  # this thread has exited
                 os.sched_setaffinity(int(thread), cores)
-
-
-def _pin_main_thread(pid: int, cores: set[int]) -> None:
-    """Moves only the main thread of a process to the given cores."""
-    if cores:
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(pid, cores)
 
 
 def _limit(which: int, value: int) -> None:

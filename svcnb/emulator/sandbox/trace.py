@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from svcnb.protocol.limits import MAX_TRACE_EVENTS, MAX_TRACE_HOST_CHARS, MAX_TRACE_METHOD_CHARS, MAX_TRACE_TEXT_CHARS
 
 _LONGEST = {"method": MAX_TRACE_METHOD_CHARS, "host": MAX_TRACE_HOST_CHARS}
-
-
-def _cut(name: str, text: str) -> str:
-    return text[: _LONGEST.get(name, MAX_TRACE_TEXT_CHARS)]
 
 
 class TraceEvent(NamedTuple):
@@ -39,35 +36,33 @@ class TraceEvent(NamedTuple):
         return {"at_ms": self.at_ms, "kind": self.kind, **memory, **self.detail}
 
 
+@dataclass(eq=False, repr=False)
 class Trace:
     """Timeline of the events of one run.
 
-    The attribute ``why`` contains the reason for the choice of the engine, or None without a choice.
-
-    Args:
+    Attributes:
         engine: Name of the engine that executes the run.
         memory: Function that returns the isolate's memory growth in bytes, or None if unknown.
         clock: Monotonic clock that returns seconds.
+        why: Reason for the choice of the engine, or None without a choice.
+        events: Recorded events, in order.
+        dropped: Number of events that were not recorded.
     """
 
-    def __init__(
-        self,
-        engine: str,
-        memory: Callable[[], int | None] = lambda: None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self.engine = engine
-        self.why: str | None = None
-        self.events: list[TraceEvent] = []
-        self.dropped = 0
-        self._memory = memory
-        self._clock = clock
-        self._started = clock()
+    engine: str
+    memory: Callable[[], int | None] = lambda: None
+    clock: Callable[[], float] = time.monotonic
+    why: str | None = None
+    events: list[TraceEvent] = field(default_factory=list)
+    dropped: int = 0
+
+    def __post_init__(self) -> None:
+        self._started = self.clock()
 
     @property
     def elapsed_s(self) -> float:
         """Seconds since the run started."""
-        return self._clock() - self._started
+        return self.clock() - self._started
 
     def timed(self, kind: str, since_s: float, **detail: object) -> None:
         """Records the end of an operation that began when `elapsed_s` was ``since_s``."""
@@ -90,8 +85,11 @@ class Trace:
         if len(self.events) >= MAX_TRACE_EVENTS and kind != "end":
             self.dropped += 1
             return
-        short = {name: _cut(name, value) if isinstance(value, str) else value for name, value in detail.items()}
-        self.events.append(TraceEvent(round(at_s * 1000, 3), kind, self._memory(), short))
+        short = {
+            name: value[: _LONGEST.get(name, MAX_TRACE_TEXT_CHARS)] if isinstance(value, str) else value
+            for name, value in detail.items()
+        }
+        self.events.append(TraceEvent(round(at_s * 1000, 3), kind, self.memory(), short))
 
     def as_dict(self) -> dict[str, object]:
         """Returns the timeline as a JSON object."""

@@ -15,35 +15,15 @@ import sys
 from pathlib import Path
 
 from svcnb.emulator.sandbox.isolate import Isolate
-from svcnb.emulator.sandbox.pooled import DENO_DATA_MIB, FLAGS, STATIC, PooledEngine
-from svcnb.emulator.sandbox.protocol import Host, Outcome, names_json
+from svcnb.emulator.sandbox.pooled import DENO_DATA_MIB, STATIC, PooledEngine
+from svcnb.emulator.sandbox.protocol import Outcome
 from svcnb.emulator.sandbox.session import Session
-from svcnb.emulator.sandbox.trace import Trace
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
-
-NAME = "v8"
-BOOTSTRAP = STATIC / "engine.js"
 
 _END_S = 0.02
 # Initial size of the young generation, in MiB. It is sufficient to warm up a spare without garbage collection.
 _YOUNG_MIB = 4
-
-
-def command_line(
-    deno: Path, bootstrap: Path, memory_limit_mb: int, names: str, *, is_template: bool = False
-) -> list[str]:
-    """Returns the command line of one isolate, or of the template process whose copies are isolates."""
-    v8 = [
-        "--v8-flags=--disallow-code-generation-from-strings",
-        f"--max-old-space-size={memory_limit_mb}",
-        f"--min-semi-space-size={_YOUNG_MIB}",
-    ]
-    if not is_template:
-        return [str(deno), "run", *FLAGS, ",".join(v8), str(bootstrap), names]
-    # A copied process must have only one thread. The copies drop the permission to call `fork`.
-    v8.append("--single-threaded")
-    return [str(deno), "run", *FLAGS, "--allow-ffi", ",".join(v8), str(bootstrap), names, "template"]
 
 
 def _can_copy() -> bool:
@@ -54,19 +34,12 @@ def _can_copy() -> bool:
 class V8Engine(PooledEngine):
     """Engine that runs each action in its own Deno process.
 
-    Args:
-        limits: Limits of the prepared processes. A run can have lower limits.
-        spares: Number of warmed-up processes to keep.
-        idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
-        concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
-            three quarters of these runs (rounded up).
-        vocabulary: Names that are visible to actions.
-        bootstrap: Script that Deno runs. Only tests pass another script.
-
-    Raises:
-        ToolMissing: Deno or the engine's JavaScript bundle is not installed.
+    For arguments and errors, see `PooledEngine`.
     """
 
+    _name = "v8"
+    _bootstrap = STATIC / "engine.js"
+    _beside = ("bootstrap.js", "secp256k1.wasm")
     # Most runs take less time. A longer run, especially a busy loop, must not delay the start of other runs.
     _brief_s = 0.05
 
@@ -78,18 +51,8 @@ class V8Engine(PooledEngine):
         idle: int | None = None,
         concurrency: int = 16,
         vocabulary: Vocabulary | None = None,
-        bootstrap: Path = BOOTSTRAP,
     ) -> None:
-        super().__init__(
-            limits,
-            name=NAME,
-            bootstrap=bootstrap,
-            beside=("bootstrap.js", "secp256k1.wasm"),
-            spares=spares,
-            concurrency=concurrency,
-            vocabulary=vocabulary,
-            idle=idle,
-        )
+        super().__init__(limits, spares=spares, idle=idle, concurrency=concurrency, vocabulary=vocabulary)
         self._ending: dict[Isolate, asyncio.TimerHandle] = {}
 
     async def stop(self) -> None:
@@ -100,25 +63,23 @@ class V8Engine(PooledEngine):
         await super().stop()
 
     def _command(self, bootstrap: Path) -> list[str]:
-        return command_line(self._deno, bootstrap, self._limits.memory_limit_mb, names_json(self._vocabulary))
+        return self._deno_command(bootstrap, self._v8_flags())
 
     def _template_command(self, bootstrap: Path) -> list[str] | None:
         if not _can_copy():
             return None
-        names = names_json(self._vocabulary)
-        return command_line(self._deno, bootstrap, self._limits.memory_limit_mb, names, is_template=True)
+        # A copied process must have only one thread. The copies drop the permission to call `fork`.
+        flags = [*self._v8_flags(), "--single-threaded"]
+        return [*self._deno_command(bootstrap, flags, permissions=["--allow-ffi"]), "template"]
+
+    def _v8_flags(self) -> list[str]:
+        return [f"--max-old-space-size={self._limits.memory_limit_mb}", f"--min-semi-space-size={_YOUNG_MIB}"]
 
     def _resource_limits(self) -> dict[str, int]:
         return {
             "RLIMIT_DATA": (DENO_DATA_MIB + self._limits.memory_limit_mb) * 2**20,
             "RLIMIT_CPU": math.ceil(self._limits.timeout_ms / 1000) * 4 + 10,
-            "RLIMIT_FSIZE": 64 * 2**20,
-            "RLIMIT_CORE": 0,
-            "RLIMIT_NOFILE": 256,
         }
-
-    def _session(self, isolate: Isolate, host: Host, limits: ActionLimits) -> Session:
-        return Session(isolate, host, limits, Trace(NAME, isolate.growth_bytes), alone=True)
 
     def _end(self, isolate: Isolate, session: Session, outcome: Outcome | None) -> None:  # noqa: ARG002 - one run each
         # After a successful run, stop the process later. The stop takes time, and the service must send the response

@@ -14,7 +14,7 @@ from typing import Any, Final
 from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.rate_limiter import CLOCK_DIFFERENCE_S
 from svcnb.emulator.triggers.errors import Refused, limited
-from svcnb.emulator.triggers.store import TriggerRecord
+from svcnb.emulator.triggers.store import SIZED, TriggerRecord
 from svcnb.protocol.limits import (
     DEFAULT_QUEUED_RUNS,
     DEFAULT_RUNS_PER_MINUTE,
@@ -143,21 +143,23 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
     """
     held = connection.value(
         """
-        SELECT coalesce(sum(length(name) + length(action_code) + length(default_params) + length(config) + :each), 0)
-        FROM triggers WHERE user_id = :user_id AND id <> :id
+        SELECT coalesce(sum(
+            length(name) + length(action_code) + length(default_params) + length(config) + length(sealed_usage_key)
+            + coalesce(length(account_address), 0) + :each
+        ), 0) FROM triggers WHERE user_id = :user_id AND id <> :id
         """,
         user_id=values["user_id"],
         id=values["id"],
         each=TRIGGER_BYTES,
     )
-    size = TRIGGER_BYTES + sum(len(values[name]) for name in ("name", "action_code", "default_params", "config"))
+    size = TRIGGER_BYTES + sum(len(values[name] or "") for name in SIZED)
     if int(held) + size > MAX_TRIGGERS_BYTES:
         raise Refused(
             413,
             "triggers_too_large",
             f"this trigger has {size} bytes, and your other triggers have {held} bytes: together, at most "
-            f"{MAX_TRIGGERS_BYTES} bytes are allowed (code, params, settings, names, and {TRIGGER_BYTES} bytes for "
-            "each trigger). Delete unused triggers, or send less data.",
+            f"{MAX_TRIGGERS_BYTES} bytes are allowed. The bytes of a trigger are its code, params, settings, name, "
+            f"key, address, and {TRIGGER_BYTES} additional bytes. Delete unused triggers, or send less data.",
         )
 
 

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from svcnb.emulator.platform.offload import LARGE_BYTES, is_large, offload
 from svcnb.emulator.triggers.outcomes import Answer
+from svcnb.in_process import ask
+from svcnb.protocol.limits import MAX_RUN_ANSWER_BYTES
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
     import httpx
-    from starlette.types import ASGIApp, Message
+    from starlette.types import ASGIApp
 
 _API: Final = "/core/v1"
 _CONNECT_S: Final = 10.0
@@ -43,13 +45,24 @@ class RunCall:
     def __repr__(self) -> str:
         return f"RunCall(run_id={self.run_id!r})"
 
-    def headers(self) -> dict[str, str]:
-        """Returns the request headers by name: the content type, the usage key and the correlation id."""
-        return {"content-type": "application/json", "x-api-key": self.usage_key, "x-correlation-id": self.run_id}
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """Returns the request headers: the content type, the usage key and the correlation id."""
+        # A stored key can be any string. If a header cannot contain the key, send a changed key. The service then
+        # responds with status 401.
+        key = self.usage_key.encode("latin-1", "replace").replace(b"\r", b"?").replace(b"\n", b"?")
+        return [
+            (b"content-type", b"application/json"),
+            (b"x-api-key", key),
+            (b"x-correlation-id", self.run_id.encode()),
+        ]
 
-    def body(self) -> bytes:
+    async def body(self) -> bytes:
         """Returns the request body: a JSON object with the source and the parameters, as bytes."""
-        return json.dumps({"code": self.code, "js_params": self.params}).encode()
+
+        def work() -> bytes:
+            return json.dumps({"code": self.code, "js_params": self.params}).encode()
+
+        return await offload(work) if len(self.code) > LARGE_BYTES or is_large(self.params) else work()
 
 
 class Execution(Protocol):
@@ -81,7 +94,7 @@ class InProcess:
     """The application with all its middleware, from `svcnb.emulator.triggers.service.Triggers.attach`."""
 
     def __init__(self, run_path: str, timeout_s: float | None) -> None:
-        self._path = _API + run_path
+        self._url = f"http://localhost{_API}{run_path}"
         self._timeout_s = timeout_s
 
     async def __call__(self, call: RunCall) -> Answer:
@@ -92,58 +105,15 @@ class InProcess:
         """
         try:
             async with asyncio.timeout(self._timeout_s):
-                status, data = await self._request(call)
+                answer = await ask(self.app, "POST", self._url, call.headers(), await call.body())
         except TimeoutError:
             return Answer(None, trouble=f"the service did not respond within {self._timeout_s:g} s")
         except Exception as error:  # noqa: BLE001 - to a network client, any error is a lost connection
             return Answer(None, trouble=f"the connection was lost: {type(error).__name__}")
-        if status is None:
-            return Answer(None, trouble="the connection was lost before a response arrived")
-        return Answer(status, await _parsed(data))
+        return Answer(answer.status, await _parsed(answer.content))
 
     async def close(self) -> None:
         """Does nothing, because there are no connections."""
-
-    async def _request(self, call: RunCall) -> tuple[int | None, bytes]:
-        body: bytes | None = await _body(call)
-        status: int | None = None
-        parts: list[bytes] = []
-
-        async def receive() -> Message:
-            nonlocal body
-            if body is not None:
-                sent, body = body, None
-                return {"type": "http.request", "body": sent, "more_body": False}
-            # Never report that the caller has disconnected, because a timeout cancels the whole task.
-            await asyncio.Event().wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            else:
-                parts.append(message.get("body", b""))
-
-        length = str(len(body)) if body is not None else "0"
-        headers = {**call.headers(), "content-length": length, "host": "localhost"}
-        scope: dict[str, Any] = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.4"},
-            "http_version": "1.1",
-            "method": "POST",
-            "scheme": "http",
-            "path": self._path,
-            "raw_path": self._path.encode(),
-            "query_string": b"",
-            "root_path": "",
-            "headers": [(name.encode(), _header(value)) for name, value in headers.items()],
-            "client": ("127.0.0.1", 0),
-            "server": ("127.0.0.1", 0),
-            "state": {},
-        }
-        await self.app(scope, receive, send)
-        return status, b"".join(parts)
 
 
 class OverHttp:
@@ -172,10 +142,20 @@ class OverHttp:
         if self._client is None:
             timeout = httpx.Timeout(self._timeout_s, connect=min(_CONNECT_S, self._timeout_s))
             self._client = httpx.AsyncClient(timeout=timeout, limits=httpx.Limits(max_connections=None))
-        headers = [(name.encode(), _header(value)) for name, value in call.headers().items()]
         try:
-            async with asyncio.timeout(self._timeout_s):
-                answer = await self._client.post(self._url, content=await _body(call), headers=headers)
+            async with (
+                asyncio.timeout(self._timeout_s),
+                self._client.stream("POST", self._url, content=await call.body(), headers=call.headers()) as answer,
+            ):
+                data = bytearray()
+                async for part in answer.aiter_bytes():
+                    data += part
+                    if len(data) > MAX_RUN_ANSWER_BYTES:
+                        return Answer(
+                            None,
+                            trouble=f"the response of the service has more than {MAX_RUN_ANSWER_BYTES} bytes",
+                            may_still_run=True,
+                        )
         except httpx.ConnectTimeout:
             return Answer(None, trouble="network error: ConnectTimeout")  # the action did not start
         except (TimeoutError, httpx.TimeoutException):
@@ -189,7 +169,7 @@ class OverHttp:
             )
         except (httpx.HTTPError, ValueError) as error:
             return Answer(None, trouble=f"network error: {type(error).__name__}")
-        return Answer(answer.status_code, await _parsed(answer.content))
+        return Answer(answer.status_code, await _parsed(bytes(data)))
 
     async def close(self) -> None:
         """Closes the HTTP connections to the other service."""
@@ -198,18 +178,8 @@ class OverHttp:
             self._client = None
 
 
-async def _body(call: RunCall) -> bytes:
-    return await offload(call.body) if len(call.code) > LARGE_BYTES or is_large(call.params) else call.body()
-
-
 async def _parsed(data: bytes) -> Any:
     try:
         return await offload(parse, data) if len(data) > LARGE_BYTES else parse(data)
     except (ValueError, RecursionError):
         return data.decode("utf-8", "replace")
-
-
-def _header(value: str) -> bytes:
-    # A stored key can be any string. If a header cannot contain the key, send a changed key. The service then responds
-    # with status 401.
-    return value.encode("latin-1", "replace").replace(b"\r", b"?").replace(b"\n", b"?")

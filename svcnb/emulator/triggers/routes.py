@@ -56,7 +56,7 @@ def endpoints(rows: Rows) -> list[Endpoint]:
         rows.owned("POST", "/api/triggers/{id}/test", test, request=Any, response=Accepted, status=202, errors=_TRIED),
         rows.owned("GET", "/api/tokens", tokens, response=list[TokenInfo]),
         rows.owned("DELETE", "/api/tokens", revoke_all, status=204),
-        rows.owned("DELETE", "/api/tokens/{id}", revoke, status=204, errors=_ID),
+        rows.owned("DELETE", "/api/tokens/{id}", revoke, status=204, errors={400}),
     ]
 
 

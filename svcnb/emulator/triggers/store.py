@@ -11,6 +11,9 @@ import svcnb.emulator.triggers.tables  # noqa: F401 - the import adds the tables
 from svcnb.emulator.platform.database import Connection, setting
 from svcnb.protocol.nesting import parse
 
+SIZED: Final = ("name", "action_code", "default_params", "config", "sealed_usage_key", "account_address")
+"""Columns of a trigger whose length the user determines."""
+
 
 def to_json(value: object) -> str:
     """Returns a value as JSON text with ASCII escapes, for a column of the database.
@@ -113,8 +116,8 @@ def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = 
 
 
 def trigger_chars(trigger: TriggerRecord) -> int:
-    """Returns the total length of a trigger's name, code, default parameters and settings, in characters."""
-    return len(trigger.name) + len(trigger.action_code) + len(trigger.default_params) + len(trigger.config)
+    """Returns the total length of the columns in `SIZED`, in characters."""
+    return sum(len(getattr(trigger, name) or "") for name in SIZED)
 
 
 def list_triggers(connection: Connection, user_id: str) -> list[TriggerRecord]:
@@ -187,6 +190,9 @@ def change_run(connection: Connection, condition: str, values: dict[str, Any], /
 def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float) -> None:
     """Deletes the oldest ended runs of a trigger.
 
+    Deletes nothing while a chain_event trigger has read only a part of a block. The trigger reads the block again, and
+    the existing runs show which logs it has already read.
+
     Args:
         connection: Connection inside a transaction.
         trigger_id: Id of the trigger.
@@ -201,6 +207,9 @@ def trim_runs(connection: Connection, trigger_id: str, keep: int, before: float)
             SELECT seq FROM trigger_runs
             WHERE trigger_id = :trigger_id AND finished_at IS NOT NULL
             ORDER BY seq DESC LIMIT 1 OFFSET :keep
+        ) AND NOT EXISTS (
+            SELECT 1 FROM triggers
+            WHERE id = :trigger_id AND kind = 'chain_event' AND next_block IS NOT NULL AND last_block_hash IS NULL
         )
         """,
         trigger_id=trigger_id,

@@ -27,7 +27,7 @@ Table(
 
 # The last three columns are positions of the scanners. `watermark` is the last tick with a run, or the initial time.
 # `next_block` is the next block to read. `last_block_hash` is the hash of the block before `next_block`. If this hash
-# changes, the scanner detects a reorganisation.
+# changes, the scanner detects a reorganisation. The hash is null after a poll that read only a part of `next_block`.
 Table(
     "triggers",
     """

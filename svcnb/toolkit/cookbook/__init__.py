@@ -112,7 +112,8 @@ def create_project(name: str, folder: str | Path) -> Path:
         The folder of the project.
 
     Raises:
-        InvalidArgument: No recipe has this name, or `folder` is a file or a folder that is not empty.
+        InvalidArgument: No recipe has this name, `folder` is a file or a folder that is not empty, or the folder cannot
+            be created.
     """
     chosen = recipe(name)
     target = Path(folder).expanduser()
@@ -121,6 +122,12 @@ def create_project(name: str, folder: str | Path) -> Path:
             f"{target} already exists and is not an empty folder",
             hint="Pass a new or empty folder, because this function does not overwrite files.",
         )
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidArgument(
+            f"cannot create the folder {target}: {error.strerror}", hint="Pass a folder that you can write to."
+        ) from None
     shutil.copytree(_FOLDER / "project", target, ignore=_STAYS, dirs_exist_ok=True)
     shutil.copytree(chosen.folder, target, ignore=_STAYS, dirs_exist_ok=True)
     if not any(target.glob("*.sol")):

@@ -33,7 +33,7 @@ def engine_processes(room: Any) -> Iterator[Any]:
     stopped: list[int] = []
 
     def stop() -> list[int]:
-        stopped.extend(session._isolate.pid for session in room.engine._fast._sessions)
+        stopped.extend(session.isolate.pid for session in room.engine._fast._sessions)
         for pid in stopped:
             os.kill(pid, signal.SIGSTOP)
         return stopped
@@ -47,16 +47,16 @@ def engine_processes(room: Any) -> Iterator[Any]:
 @pytest.mark.skipif(sys.platform != "linux", reason="the processor's time is counted for each thread")
 def test_a_run_that_waits_for_the_processor_stays_on_its_engine(room: Any, engine_processes: Any):
     host = room.host()
-    answer = host.get_action_private_key
+    answer = host.key_operation
 
-    async def when_others_have_had_the_processor() -> str:
+    async def when_others_have_had_the_processor(kind: str) -> str:
         pids = engine_processes()
         await asyncio.sleep(0.6)
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
-        return str(await answer())
+        return str(await answer(kind))
 
-    host.get_action_private_key = when_others_have_had_the_processor
+    host.key_operation = when_others_have_had_the_processor
     outcome = room.run(f"{WORKING} // a source that has done no long work yet", {"rounds": 300_000}, host=host)
     assert outcome.ok
     assert outcome.elapsed_s > 0.5
@@ -137,7 +137,7 @@ def test_an_idle_engine_has_no_process_until_the_next_run(
     new_room: Callable[..., Any], live_isolates: Callable[[], dict[int, int]], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(pool, "_SHRINK_AFTER_S", 0.1)
-    monkeypatch.setattr(fast, "_REST_S", 0.5)
+    monkeypatch.setattr(fast.FastEngine, "_rest_s", 0.5)
     room = new_room(kind="fast")
     assert room.value("const main = (n) => n + 1", 1) == 2
     spawner = room.engine._pool._host.pid

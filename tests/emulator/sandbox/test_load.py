@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
+from svcnb.emulator.sandbox import load
 from svcnb.emulator.sandbox.load import LoadMonitor, read_load_average, read_stalled_us
 
 CORES = os.cpu_count() or 1
@@ -16,18 +19,24 @@ class Machine:
         self.stalled: int | None = 0
         self.samples = 0
 
+    def load_average(self) -> float | None:
+        self.samples += 1
+        return self.load
+
     def gauge(self, **settings: float) -> LoadMonitor:
-        def load_average() -> float | None:
-            self.samples += 1
-            return self.load
-
-        return LoadMonitor(
-            clock=lambda: self.now, load_average=load_average, stalled_us=lambda: self.stalled, **settings
-        )
+        return LoadMonitor(clock=lambda: self.now, **settings)
 
 
-def test_a_load_average_above_twice_the_cores_is_too_much():
-    machine = Machine()
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """Machine whose load the test sets."""
+    made = Machine()
+    monkeypatch.setattr(load, "read_load_average", made.load_average)
+    monkeypatch.setattr(load, "read_stalled_us", lambda: made.stalled)
+    return made
+
+
+def test_a_load_average_above_twice_the_cores_is_too_much(machine: Machine):
     gauge = machine.gauge()
     machine.load = 2.0 * CORES
     assert not gauge.overloaded()
@@ -37,8 +46,7 @@ def test_a_load_average_above_twice_the_cores_is_too_much():
     assert not gauge.overloaded()
 
 
-def test_more_than_half_of_the_last_second_stalled_is_too_much():
-    machine = Machine()
+def test_more_than_half_of_the_last_second_stalled_is_too_much(machine: Machine):
     gauge = machine.gauge()
     assert not gauge.overloaded()
     machine.now, machine.stalled = 1.0, 500_000
@@ -49,8 +57,7 @@ def test_more_than_half_of_the_last_second_stalled_is_too_much():
     assert not gauge.overloaded()
 
 
-def test_thresholds_are_settings():
-    machine = Machine()
+def test_thresholds_are_settings(machine: Machine):
     gauge = machine.gauge(multiplier=0.5, psi_threshold=10)
     machine.load = 0.6 * CORES
     assert gauge.overloaded()
@@ -58,16 +65,14 @@ def test_thresholds_are_settings():
     assert gauge.overloaded()
 
 
-def test_a_sample_is_taken_at_most_once_a_second():
-    machine = Machine()
+def test_a_sample_is_taken_at_most_once_a_second(machine: Machine):
     gauge = machine.gauge()
     for _ in range(100):
         gauge.overloaded()
     assert machine.samples == 1
 
 
-def test_a_system_without_load_figures_is_never_overloaded():
-    machine = Machine()
+def test_a_system_without_load_figures_is_never_overloaded(machine: Machine):
     machine.load = machine.stalled = None
     gauge = machine.gauge()
     for machine.now in (0.0, 1.0, 2.0):

@@ -8,7 +8,7 @@ import gc
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -150,6 +150,7 @@ async def test_the_budget_of_a_too_long_response_is_released():
 async def test_a_run_that_received_much_from_requests_with_effects_is_not_repeated():
     class Host:
         account = ""
+        headers: ClassVar[dict[str, str]] = {}
 
         async def fetch(self, request: FetchRequest, _: ActionLimits) -> FetchResponse:
             return FetchResponse(200, "", (), b"x" * (MAX_REPEATABLE_BYTES // 2 + 1), request.url)
@@ -168,11 +169,12 @@ class Refusing:
     """Host that returns a long text for encryptions, or rejects the encryptions."""
 
     account = ""
+    headers: ClassVar[dict[str, str]] = {}
 
     def __init__(self, answer: str | None) -> None:
         self.answer = answer
 
-    async def encrypt(self, _: str, __: str) -> str:
+    async def key_operation(self, *_: str) -> str:
         if self.answer is None:
             raise OperationRefused("no such wallet")
         return self.answer
@@ -186,7 +188,7 @@ async def test_stored_operations_have_a_size_limit(answer: str | None):
     host = RepeatableHost(Refusing(answer))  # type: ignore[arg-type]
     for n in range(40):
         with contextlib.suppress(OperationRefused):
-            await host.encrypt("0x", f"{n}" * 10**6)
+            await host.key_operation("encrypt", "0x", f"{n}" * 10**6)
     remembered = sum(len(str(part)) for entry in host._entries for part in entry.asked)
     assert remembered <= MAX_REPEATABLE_BYTES
     host.repeat(0.0)
@@ -206,7 +208,7 @@ async def test_a_run_that_sent_large_requests_is_not_repeated():
 async def test_requests_are_repeated_if_only_key_operations_were_discarded():
     host = RepeatableHost(Refusing("short"))  # type: ignore[arg-type]
     for n in range(10):
-        await host.encrypt("0x", f"{n}" * 10**6)
+        await host.key_operation("encrypt", "0x", f"{n}" * 10**6)
     host.repeat(0.0)
     for n in range(2):
         assert (await host.fetch(FetchRequest("GET", f"http://127.0.0.1/{n}"), LIMITS)).status == 200

@@ -27,6 +27,7 @@ from svcnb.emulator.sandbox.pool import Pool, _Waiting
 from svcnb.emulator.sandbox.process import ProcessHost
 from svcnb.emulator.sandbox.protocol import EngineUnavailable
 from svcnb.emulator.sandbox.scheduler import Shares
+from svcnb.emulator.sandbox.v8 import V8Engine
 from svcnb.tools import ToolMissing
 
 pytestmark = pytest.mark.engine
@@ -52,7 +53,7 @@ def test_starts_after_a_loss_share_one_new_host_and_do_not_decompress_bundles_on
     readers: list[threading.Thread] = []
 
     def noted(path: Path) -> bytes:
-        if path == v8.BOOTSTRAP:
+        if path == V8Engine._bootstrap:
             readers.append(threading.current_thread())
         return read_bundle(path)
 
@@ -225,7 +226,7 @@ def test_a_killed_isolate_fails_its_run_alone_and_is_replaced(new_room: Any):
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1, "it runs")
     (session,) = room.engine._sessions
-    os.kill(session._isolate.pid, signal.SIGKILL)
+    os.kill(session.isolate.pid, signal.SIGKILL)
     outcome = future.result(600)
     assert (outcome.ok, outcome.error_kind, outcome.response) == (False, "host", None)
     assert "Nothing was charged" in outcome.error
@@ -258,10 +259,13 @@ def test_a_lost_spawner_and_its_isolates_are_replaced(new_room: Any, live_isolat
     assert room.value(WORKS, 3) == [3]
 
 
-def test_a_bundle_that_cannot_start_opens_the_circuit_breaker(new_room: Any, tmp_path: Path):
+def test_a_bundle_that_cannot_start_opens_the_circuit_breaker(
+    new_room: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     bootstrap = tmp_path / "engine.js"
     bootstrap.write_text("throw new Error('broken bundle');")
-    room = new_room(bootstrap=bootstrap)
+    monkeypatch.setattr(V8Engine, "_bootstrap", bootstrap)
+    room = new_room()
     with pytest.raises(EngineUnavailable, match="broken bundle"):
         room.run(WORKS)
     assert room.engine.state().available is False
@@ -274,13 +278,16 @@ def test_a_bundle_that_cannot_start_opens_the_circuit_breaker(new_room: Any, tmp
 
 def test_the_module_that_deno_searches_for_imports_is_short():
     # The bootstrap script is a text, which V8 runs directly. V8 reads a module twice in the first processes.
-    assert v8.BOOTSTRAP.stat().st_size < 2_000
-    assert len(read_bundle(v8.BOOTSTRAP.with_name("bootstrap.js"))) > 200_000
+    assert V8Engine._bootstrap.stat().st_size < 2_000
+    assert len(read_bundle(V8Engine._bootstrap.with_name("bootstrap.js"))) > 200_000
 
 
-def test_a_missing_bundle_names_the_command_that_makes_it(new_room: Any, tmp_path: Path):
+def test_a_missing_bundle_names_the_command_that_makes_it(
+    new_room: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(V8Engine, "_bootstrap", tmp_path / "none.js")
     with pytest.raises(ToolMissing, match=r"python hatch_build\.py"):
-        new_room(bootstrap=tmp_path / "none.js")
+        new_room()
 
 
 def test_after_a_stop_no_process_and_no_file_remains(new_room: Any, live_isolates: Any):
@@ -322,7 +329,7 @@ def test_an_emulator_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Pa
             while engine.state().running < 2:
                 await asyncio.sleep(0.01)
             pool = engine._pool._host
-            print(json.dumps({"pids": [s._isolate.pid for s in engine._sessions] + [pool._spawner.pid],
+            print(json.dumps({"pids": [s.isolate.pid for s in engine._sessions] + [pool._spawner.pid],
                               "folder": pool._setup["remove"]}), flush=True)
             await asyncio.gather(*runs)
 
@@ -378,7 +385,7 @@ def test_a_long_run_gets_a_lower_priority(new_room: Any):
     future = room.submit("const main = () => new Promise(() => setInterval(() => {}, 60_000))", timeout_ms=600_000)
     room.until(lambda: room.engine.state().running == 1 and room.engine.state().ready >= 1, "one runs, one is spare")
     (session,) = room.engine._sessions
-    running = session._isolate.pid
+    running = session.isolate.pid
 
     def niceness(pid: int) -> set[int]:
         found = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -22,6 +22,7 @@ class Web:
     """Host that records requests, and responds when the test sets the response."""
 
     account = ""
+    headers: ClassVar[dict[str, str]] = {}
 
     def __init__(self) -> None:
         self.made: list[FetchRequest] = []

@@ -200,7 +200,7 @@ def test_runs_of_accounts_with_more_use_have_a_lower_priority_from_the_start(new
     known(room.engine._shares)
     runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account=name)) for name in ("modest", "greedy")]
     room.until(lambda: room.engine.state().running == 2, "both run")
-    lowered = {session.account: session.lowered for session in room.engine._sessions}
+    lowered = {session.host.account: session.lowered for session in room.engine._sessions}
     assert lowered == {"modest": False, "greedy": True}
     room.call(room.engine.stop())
     assert [run.result(600).error_kind for run in runs] == ["host", "host"]
@@ -239,7 +239,7 @@ def test_runs_of_accounts_with_more_use_leave_the_reserved_cores(new_room: Any):
     known(room.engine._shares)
     runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account=name)) for name in ("modest", "greedy")]
     room.until(lambda: room.engine.state().running == 2, "both run")
-    pids = {session.account: session._isolate.pid for session in room.engine._sessions}
+    pids = {session.host.account: session.isolate.pid for session in room.engine._sessions}
     room.until(lambda: cores_of(pids["greedy"]) == {frozenset(CORES - KEPT)}, "one stands aside")
     assert cores_of(pids["modest"]) == {frozenset(CORES)}
     room.call(room.engine.stop())
@@ -266,7 +266,7 @@ def test_a_low_priority_spare_warms_up_off_the_reserved_cores(new_room: Any):
 
     runs = [room.submit(WAITS, timeout_ms=600_000, host=room.host(account="modest")) for _ in range(2)]
     room.until(lambda: room.engine.state().running == 2, "both run")
-    assert {session._isolate.pid for session in room.engine._sessions} == {second.pid, third.pid}
+    assert {session.isolate.pid for session in room.engine._sessions} == {second.pid, third.pid}
     room.until(lambda: cores_of(third.pid) == {frozenset(CORES)}, "a run that goes on may use all cores")
     room.call(room.engine.stop())
     assert [run.result(600).error_kind for run in runs] == ["host", "host"]
@@ -291,11 +291,11 @@ def test_many_operations_are_processed_a_few_at_a_time(new_room: Any):
     heard_in: list[int] = []
     host = room.host()
 
-    async def decrypt(_pkp_id: str, _ciphertext: str) -> str:
+    async def decrypt(*_: str) -> str:
         heard_in.append(turns[0])
         return "plain"
 
-    host.decrypt = decrypt
+    host.key_operation = decrypt
 
     async def count_turns() -> None:
         while True:
@@ -370,7 +370,7 @@ def test_a_reused_process_leaves_the_reserved_cores_only_during_a_run(new_room: 
     short = "const main = () => new Promise((done) => setTimeout(() => done([1]), 500))"
     run = room.submit(short, timeout_ms=600_000, host=room.host(account="greedy"))
     room.until(lambda: room.engine.state().running == 1, "it runs")
-    (pid,) = (session._isolate.pid for session in room.engine._sessions)
+    (pid,) = (session.isolate.pid for session in room.engine._sessions)
     room.until(lambda: run.done() or cores_of(pid) == {frozenset(CORES - KEPT)}, "it stands aside")
     if os.geteuid() == 0 and Path("/proc/self/autogroup").exists():
         room.until(lambda: run.done() or niceness_of_session(pid) == 19, "its session is nice")

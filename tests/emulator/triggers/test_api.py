@@ -6,12 +6,13 @@ import asyncio
 import base64
 import hashlib
 import re
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from svcnb.emulator.triggers import admission
+from svcnb.emulator.triggers import admission, execution
 from svcnb.emulator.triggers.identity import challenge_of
 from svcnb.protocol.cid import source_cid
 
@@ -506,8 +507,9 @@ async def test_the_triggers_of_one_owner_are_bounded_in_bytes(door, monkeypatch)
     answer = await door.ask("POST", "/api/triggers", body(**more), headers=other)
     assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
     assert "200000 bytes" in answer.json()["message"]
-    answer = await door.ask("PATCH", path, more, headers=other)
-    assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
+    for large in (more, {"usage_api_key": "k" * 150_000}, {"svc_account_address": "0x" + "a" * 150_000}):
+        answer = await door.ask("PATCH", path, large, headers=other)
+        assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
     monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", 10)  # above the limit, as after an upgrade
     assert (await door.ask("PATCH", path, {"enabled": False}, headers=other)).json()["enabled"] is False
     monkeypatch.undo()
@@ -621,6 +623,34 @@ async def test_a_run_that_can_still_be_running_is_not_repeated(make_door):
 
 
 @pytest.mark.asyncio(loop_scope="function")
+async def test_an_endless_response_of_another_service_ends_the_run(make_door, monkeypatch):
+    monkeypatch.setattr(execution, "MAX_RUN_ANSWER_BYTES", 100_000)
+    sent = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n")
+        with suppress(ConnectionError):
+            while sent < 50_000_000:
+                writer.write(b" " * 65_536)
+                sent += 65_536
+                await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1")
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    door = await make_door(trigger_execution_url=url)
+    trigger = await door.trigger(KEY, ECHO)
+    await door.post(trigger)
+    (run,) = await door.ended(trigger)
+    assert (run["status"], run["attempt"]) == ("failed", 1)
+    assert "more than 100000 bytes" in run["error"]
+    assert sent < 50_000_000
+    server.close()
+
+
+@pytest.mark.asyncio(loop_scope="function")
 async def test_the_state_retrying_is_shown_only_with_the_setting(make_door):
     door = await make_door(expose_retrying=True, clock="frozen@1900000000")
     trigger = await door.trigger(await door.account(), ECHO)
@@ -663,6 +693,7 @@ NOBODY = "/api/triggers/7d1b1f2e-0000-4000-8000-000000000000"
         ("GET /api/tokens", None, 200),
         ("POST /webhook/{id}", {"n": 1}, 202),
         ("DELETE /api/triggers/{id}", None, 204),
+        ("DELETE /api/tokens", None, 204),
     ],
 )
 async def test_real_answers_match_the_description(door, asked, given, status):
@@ -679,6 +710,20 @@ async def test_real_answers_match_the_description(door, asked, given, status):
         return
     schema = described["content"]["application/json"]["schema"]
     json_schema.Draft202012Validator(schema | {"components": description["components"]}).validate(answer.json())
+
+
+async def test_the_description_of_each_delete_call_omits_404_because_an_unknown_id_is_204(door):
+    """Checks that no call that deletes an object returns or describes 404.
+
+    Source: docs/service/triggers.md#calls.
+    """
+    paths = (await door.http.get("/core/v1/openapi.json")).json()["paths"]
+    deleting = {path: operations["delete"]["responses"] for path, operations in paths.items() if "delete" in operations}
+    assert deleting.keys() == {"/api/triggers/{id}", "/api/tokens", "/api/tokens/{id}"}
+    for path in sorted(deleting, reverse=True):  # last "/api/tokens", which also revokes the token of this test
+        responses = deleting[path]
+        answer = await door.ask("DELETE", path.format(id=uuid4()))
+        assert (answer.status_code, "204" in responses, "404" in responses) == (204, True, False), path
 
 
 @pytest.mark.slow

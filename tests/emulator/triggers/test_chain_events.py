@@ -17,7 +17,7 @@ from eth_abi.abi import encode
 from svcnb import tools as outside
 from svcnb.emulator.errors import ChainUnavailable
 from svcnb.emulator.platform.json_rpc import over_http
-from svcnb.emulator.triggers import scanner
+from svcnb.emulator.triggers import queue, scanner
 from svcnb.emulator.triggers.chain_events import ChainEvents, WatchedChain
 from svcnb.emulator.triggers.store import find_trigger, from_json
 from svcnb.emulator.triggers.timing import Timer
@@ -79,10 +79,12 @@ class Anvil:
         receipt = self.send({"data": _logger()})
         self.contract = receipt["contractAddress"]
 
-    def send(self, fields: dict[str, Any]) -> Any:
+    def transaction(self, fields: dict[str, Any]) -> dict[str, Any]:
         # With a fixed gas price, the same call is the same transaction, also after the reset of the chain.
-        transaction = {"from": self.sender, "gas": "0x100000", "gasPrice": hex(5 * 10**9)} | fields
-        identifier = self.call("eth_sendTransaction", transaction)
+        return {"from": self.sender, "gas": "0x100000", "gasPrice": hex(5 * 10**9)} | fields
+
+    def send(self, fields: dict[str, Any]) -> Any:
+        identifier = self.call("eth_sendTransaction", self.transaction(fields))
         receipt = None
         while receipt is None:
             receipt = self.call("eth_getTransactionReceipt", identifier)
@@ -90,12 +92,18 @@ class Anvil:
         return receipt
 
     def log(self, topics: list[str], data: str = "0x") -> Any:
+        return self.send(self.log_call(topics, data))
+
+    def log_call(self, topics: list[str], data: str = "0x") -> dict[str, Any]:
         filled = [*topics, *["0x" + "00" * 32] * (4 - len(topics))]
         payload = f"{len(topics):064x}" + "".join(topic[2:] for topic in filled) + data[2:]
-        return self.send({"to": self.contract, "data": "0x" + payload})
+        return {"to": self.contract, "data": "0x" + payload}
 
     def ping(self, who: str, number: int) -> Any:
-        return self.log([PING.topic0, word("address", who)], word("uint256", number))
+        return self.send(self.ping_call(who, number))
+
+    def ping_call(self, who: str, number: int) -> dict[str, Any]:
+        return self.transaction(self.log_call([PING.topic0, word("address", who)], word("uint256", number)))
 
     def mine(self, count: int) -> None:
         self.call("anvil_mine", hex(count))
@@ -357,6 +365,27 @@ async def test_a_full_queue_leaves_logs_for_later_and_loses_none(parts, anvil, w
         await parts.ended(trigger)
         await polled()
     assert await pings(parts, trigger, 5) == [0, 1, 2, 3, 4]
+
+
+async def test_a_log_of_a_half_read_block_runs_once_if_its_run_was_deleted(parts, anvil, watch, polled, monkeypatch):
+    monkeypatch.setattr(queue, "_TRIM_EVERY", 1)
+    monkeypatch.setattr(parts.queues, "_kept_runs", 1)
+    trigger = await parts.trigger("chain_event", config(anvil), max_queued_runs=2)
+    anvil.call("evm_setAutomine", False)  # noqa: FBT003 - an argument of the JSON-RPC method
+    for number in range(16):
+        anvil.call("eth_sendTransaction", anvil.ping_call(ALICE, number))
+    anvil.mine(1)
+    watch()
+    for _ in range(12):
+        await parts.ended(trigger)
+        await polled()
+    given = [call.params["event"]["decoded"]["arg1"] for call in parts.execution.calls]
+    assert given == [str(number) for number in range(16)]
+    anvil.call("evm_setAutomine", True)  # noqa: FBT003 - an argument of the JSON-RPC method
+    anvil.ping(ALICE, 16)
+    await polled(2)
+    await parts.ended(trigger)
+    assert len(await parts.runs(trigger)) < 16, "complete blocks do not delay the deletion"
 
 
 async def test_after_a_reorganisation_only_new_logs_start_runs(parts, anvil, watch, polled):

@@ -80,16 +80,32 @@ def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any
     inputs = [each.get("inputs", []) for each in interface if each.get("name", "constructor") == function]
     types = {each["name"].rstrip("_"): each["type"] for each in (inputs[0] if inputs else [])}
     if len(given) == 1 and given[0].endswith(".json"):
-        answer = json.loads(Path(given[0]).read_text("utf-8"))
-        nested = {name: value for inner in answer.values() if isinstance(inner, dict) for name, value in inner.items()}
-        values = nested | answer | dict(zip("vrs", vrs(answer["signature"]), strict=True))
-        return [_as(kind, values[name]) for name, kind in types.items()]
+        values = response(Path(given[0]))
+        if missing := ["signature" if name in {"v", "r", "s"} else name for name in types if name not in values]:
+            raise click.ClickException(
+                f"{given[0]} lacks {', '.join(dict.fromkeys(missing))}, which {function} requires: expected the "
+                "complete response of a run"
+            )
+        return [_as(name, kind, values[name]) for name, kind in types.items()]
     if len(given) != len(types):
         wanted = ", ".join(f"{name} ({kind})" for name, kind in types.items())
         raise click.ClickException(
             f"wrong number of arguments for {function}: got {len(given)}, expected {len(types)}: {wanted or 'none'}"
         )
-    return [_as(kind, value) for kind, value in zip(types.values(), given, strict=True)]
+    return [_as(name, kind, value) for (name, kind), value in zip(types.items(), given, strict=True)]
+
+
+def response(file: Path) -> dict[str, Any]:
+    """Returns all fields of an action's response in a JSON file, also those of nested objects and of the signature."""
+    try:
+        answer: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        nested = {name: value for inner in answer.values() if isinstance(inner, dict) for name, value in inner.items()}
+        parts = zip("vrs", vrs(answer["signature"]), strict=True) if "signature" in answer else ()
+    except AttributeError:
+        raise click.ClickException(f"{file} does not contain a JSON object: expected the response of a run") from None
+    except (OSError, ValueError, svcnb.SvcnbError) as error:
+        raise click.ClickException(f"cannot use {file}: {error}") from None
+    return nested | answer | dict(parts)
 
 
 def reason(name: str, data: str) -> str:
@@ -101,12 +117,15 @@ def reason(name: str, data: str) -> str:
     return data
 
 
-def _as(kind: str, value: Any) -> Any:
-    if kind.startswith(("uint", "int")):
-        return int(value)
+def _as(name: str, kind: str, value: Any) -> Any:
     if kind == "bool":
         return value in {"true", True}
-    return Web3.to_checksum_address(value) if kind == "address" else value
+    try:
+        if kind.startswith(("uint", "int")):
+            return int(value)
+        return Web3.to_checksum_address(value) if kind == "address" else value
+    except (TypeError, ValueError):
+        raise click.ClickException(f"invalid argument {name}: expected {kind}, got {value!r}") from None
 
 
 @click.group()

@@ -6,8 +6,8 @@ the public key.
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -94,5 +94,11 @@ def settings_of(file: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    mine = action_of(sys.argv[1], settings_of(HERE / "account.toml"), svcnb.Action.from_file(HERE / "action.js"))
+    parser = argparse.ArgumentParser(description="Prints the CID of a user's action and the address of its key.")
+    parser.add_argument("name", metavar="NAME", help="name of the user at the identity provider")
+    user, settings = parser.parse_args().name, settings_of(HERE / "account.toml")
+    try:
+        mine = action_of(user, settings, svcnb.Action.from_file(HERE / "action.js"))
+    except ValueError as error:
+        parser.error(str(error))
     print(mine.cid, key_of(svcnb.Client(), mine).address)
