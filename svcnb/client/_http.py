@@ -101,11 +101,7 @@ class AsyncTransport:
         self.clock: _Clock = _Clock()
 
     async def send(self, request: Request) -> Answer:
-        """Sends one request, and returns the response.
-
-        Raises:
-            TransportError: No complete response arrived.
-        """
+        """Asynchronous version of `SyncTransport.send`."""
         sent_at, begun, closed = time.time(), time.perf_counter(), self._client.is_closed
         try:
             response = await self._client.request(**_arguments(request))
@@ -122,7 +118,7 @@ class AsyncTransport:
         return answer
 
     async def aclose(self) -> None:
-        """Closes the connections, except the connections of the user's own client."""
+        """Asynchronous version of `SyncTransport.close`."""
         if self._owner:
             await self._client.aclose()
 

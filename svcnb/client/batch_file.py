@@ -59,20 +59,12 @@ class BatchFile:
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise InvalidArgument(f"the file {self.path} is not a batch file", hint=_OTHER_FILE)
         if header.get("cid") != self._header["cid"]:
-            raise InvalidArgument(
-                f"the file {self.path} belongs to another batch: it contains runs of the action "
-                f"{shown(header.get('cid'))}, not {self._header['cid']!r}",
-                hint=_OTHER_FILE,
-            )
-        if header.get("runs") != self._header["runs"]:
-            raise InvalidArgument(
-                f"the file {self.path} belongs to another batch: that batch has {shown(header.get('runs'))} runs, but "
-                f"this batch has {self._header['runs']}",
-                hint=_OTHER_FILE,
-            )
-        raise InvalidArgument(
-            f"the file {self.path} belongs to another batch: that batch has other parameters", hint=_OTHER_FILE
-        )
+            other = f"it contains runs of the action {shown(header.get('cid'))}, not {self._header['cid']!r}"
+        elif header.get("runs") != self._header["runs"]:
+            other = f"that batch has {shown(header.get('runs'))} runs, but this batch has {self._header['runs']}"
+        else:
+            other = "that batch has other parameters"
+        raise InvalidArgument(f"the file {self.path} belongs to another batch: {other}", hint=_OTHER_FILE)
 
     def open(self) -> None:
         """Opens the file for appending."""

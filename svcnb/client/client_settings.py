@@ -124,12 +124,7 @@ class ClientSettings(Checked, Generic[SessionT]):
 
 
 def keyed(config: Config, key: AnyKey | None) -> Config:
-    """Returns settings with another key. With None, the settings contain no key.
-
-    Raises:
-        InvalidArgument: The usage key comes from a listing, which never contains secrets.
-        ConfigError: The string is not a valid key.
-    """
+    """Returns settings with another key. With None, the settings contain no key; see `ClientSettings.with_key`."""
     if key is None:
         return config.replace(api_key=None, master_key=False)
     if isinstance(key, Account):

@@ -170,16 +170,18 @@ class _Diagnosis:
     def _candidates(self, *, new_wallet: bool = False) -> list[_Candidate]:
         """Returns all repairs: one that completes each group, and one that creates a new group."""
         if unbound(self.snapshot):
-            return [self._own_wallet()]
+            return [_Candidate("creates a wallet in this account to use instead", (self._create_wallet(),), 1, 0, 0)]
         candidates = [candidate for link in self.links if (candidate := self._complete(link, new_wallet=new_wallet))]
         fresh = self._new_group(new_wallet=new_wallet)
         return [*candidates, fresh] if fresh else candidates
 
-    def _own_wallet(self) -> _Candidate:
-        return _Candidate("creates a wallet in this account to use instead", (self._create_wallet(),), 1, 0, 0)
-
     def _create_wallet(self) -> str:
         return f"wallet = {self.snapshot.subject}.wallets.create()"
+
+    def _create_group(self, wallets: str) -> str:
+        snapshot = self.snapshot
+        name, action = snapshot.action_name or "explained", snapshot.cid or snapshot.action_hash
+        return f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})'
 
     def _complete(self, link: GroupLink, *, new_wallet: bool) -> _Candidate | None:
         """Returns a repair that adds the missing entries to one group."""
@@ -214,15 +216,12 @@ class _Diagnosis:
     def _new_group(self, *, new_wallet: bool) -> _Candidate | None:
         """Returns a repair that creates a group for exactly this key, action and wallet."""
         snapshot = self.snapshot
-        value = "wallet" if new_wallet else f'"{snapshot.wallet}"'
-        wallets = "" if snapshot.wallet is None else f", wallets=[{value}]"
         key = self._extend_key("group")
         if key is None:
             return None
         lines = [self._create_wallet()] if new_wallet else []
-        name = snapshot.action_name or "explained"
-        action = snapshot.cid or snapshot.action_hash
-        lines.append(f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
+        value = "wallet" if new_wallet else f'"{snapshot.wallet}"'
+        lines.append(self._create_group("" if snapshot.wallet is None else f", wallets=[{value}]"))
         says = "creates a group for this action only and permits the key to execute in the group"
         return _Candidate(says, (*lines, key), len(lines) + 1, 0, _AFTER_GROUPS)
 
@@ -263,9 +262,7 @@ class _Diagnosis:
         number = str(ready[0].id) if ready else "group"
         if not ready:
             wallets = f', wallets=["{snapshot.wallet}"]' if snapshot.wallet in snapshot.wallets else ""
-            action = snapshot.cid or snapshot.action_hash
-            name = snapshot.action_name or "explained"
-            lines.append(f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})')
+            lines.append(self._create_group(wallets))
         lines.append(f'key = {snapshot.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
         runs = f"the actions of group {ready[0].id} {ready[0].name!r}" if ready else "only this action"
         return _Candidate(f"creates a usage key that can run {runs}", tuple(lines), len(lines), 0, 0)

@@ -60,16 +60,9 @@ class ExplanationSubject:
     def of(
         cls, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, own: Secret | None = None
     ) -> ExplanationSubject:
-        """Returns the subject of an explanation, from references to a key, an action and a wallet.
+        """Returns the subject of an explanation. `svcnb.Client.explain` describes the arguments and the errors.
 
-        Args:
-            key: A usage key, its text or its hash, or an account. None selects the client's own key.
-            action: An action, a source, a CID or a hashed CID.
-            wallet: The wallet that the action uses, or None for a run without a wallet.
-            own: The client's own key, or None if the client has no key.
-
-        Raises:
-            InvalidArgument: An argument does not identify exactly one object.
+        ``own`` is the client's own key, or None if the client has no key.
         """
         secret = _text_of(key, own)
         return cls(
@@ -123,15 +116,7 @@ class ExplanationSubject:
 def explain(
     config: Config, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None, clock_skew: float = 0.0
 ) -> Flow[Explanation]:
-    """Reads the account, and returns the explanation. All reads are free.
-
-    Args:
-        config: Settings with a key. Any key of the account can read the whole account.
-        key: A usage key, its text or its hash, or an account. None selects the configured key.
-        action: An action, a source, a CID or a hashed CID.
-        wallet: The wallet that the action uses, or None for a run without a wallet.
-        clock_skew: Number of seconds by which the service's clock is ahead of this machine's clock.
-    """
+    """Reads the account, and returns the explanation. `svcnb.Client.explain` describes the arguments."""
     asked = ExplanationSubject.of(key, action, wallet, config.api_key)
     _, unix = yield from now()
     try:

@@ -60,11 +60,7 @@ class SyncRecording(SyncTransport):
         self.answers: list[Answer] = []
 
     def send(self, request: Request) -> Answer:
-        """Sends one request, and returns the response.
-
-        Raises:
-            TransportError: No complete response arrived.
-        """
+        """Sends one request, and records and returns the response; see `SyncTransport.send`."""
         answer = self._transport.send(request)
         self.answers.append(answer)
         return answer
@@ -79,11 +75,7 @@ class AsyncRecording(AsyncTransport):
         self.answers: list[Answer] = []
 
     async def send(self, request: Request) -> Answer:
-        """Sends one request, and returns the response.
-
-        Raises:
-            TransportError: No complete response arrived.
-        """
+        """Asynchronous version of `SyncRecording.send`."""
         answer = await self._transport.send(request)
         self.answers.append(answer)
         return answer

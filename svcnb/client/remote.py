@@ -108,7 +108,12 @@ class RemoteRuns(Generic[AnySession]):
 
     def run(self: RemoteRuns[SyncSession], action: ActionRef, params: object) -> Run:
         """Executes one run, waits for its result, and returns the result."""
-        record: RunRecord = _result_of(self._submitted(action, params).result)
+        try:
+            record: RunRecord = self._submitted(action, params).result()
+        except SvcnbError:
+            raise
+        except (Exception, CancelledError) as error:
+            raise _lost(error) from error
         self._session.drive(_told(record))
         return _run_of(record)
 
@@ -136,15 +141,6 @@ class RemoteRuns(Generic[AnySession]):
                 f"the executor does not accept more runs: {type(error).__name__}: {error}",
                 hint="Create a new executor and call svc.map again with the same resume file.",
             ) from error
-
-
-def _result_of(result: Any) -> Any:
-    try:
-        return result()
-    except SvcnbError:
-        raise
-    except (Exception, CancelledError) as error:
-        raise _lost(error) from error
 
 
 def _lost(error: BaseException) -> WorkerLost:

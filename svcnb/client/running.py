@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.action_failure import action_error
 from svcnb.client.calls import Answer, Call, Flow, Notice, ask, later, now, pause
@@ -92,39 +92,31 @@ def run(
         notes.append(LARGE_PARAMS_NOTE)
     call = _call(source, cid, js_params, tuple(notes))
     call = _marked(call, config, until_effective)
-    tried = yield from _attempt(call, cid, until_effective)
-    result, failed = tried.result, tried.failed
+    outcome, started_at, elapsed = yield from _attempt(call, cid, until_effective)
     yield Notice(
         RunRecord(
             cid=cid,
-            started_at=tried.started_at,
-            elapsed=tried.elapsed,
+            started_at=started_at,
+            elapsed=elapsed,
             params=js_params,
-            run=result,
-            error=failed,
+            run=outcome if isinstance(outcome, Run) else None,
+            error=None if isinstance(outcome, Run) else outcome,
             key_hash=api_key_hash(config.api_key.reveal()) if config.api_key else "",
             base_url=config.base_url,
             action_name=getattr(action, "name", ""),
         )
     )
-    if failed is not None:
-        yield from _make_explicable(failed, config, cid)
-        raise failed from failed.__cause__
-    assert result is not None  # noqa: S101 - an attempt has either a result or an error
-    return result
+    if isinstance(outcome, Run):
+        return outcome
+    yield from _make_explicable(outcome, config, cid)
+    raise outcome from outcome.__cause__
 
 
-class _Attempt(NamedTuple):
-    """Last attempt of a run: its result or its error, its start, and its duration in seconds."""
+def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[tuple[Run | SvcnbError, float, float]]:
+    """Sends the call, and repeats the call while permissions are missing and the requested time has not passed.
 
-    result: Run | None
-    failed: SvcnbError | None
-    started_at: float
-    elapsed: float
-
-
-def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[_Attempt]:
-    """Sends the call, and repeats the call while permissions are missing and the requested time has not passed."""
+    Returns the result or the error of the last attempt, its start, and its duration in seconds.
+    """
     begun, _ = yield from now()
     wait = FIRST_POLL_S
     while True:
@@ -136,9 +128,9 @@ def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[_
             passed = here - begun
             can_become_effective = isinstance(error, Unauthorized | Forbidden) and error.hint != EXPIRED_HINT
             if not can_become_effective or until_effective is None or passed >= until_effective:
-                return _Attempt(None, _final(error, cid, until_effective), started_at, here - tried)
+                return _final(error, cid, until_effective), started_at, here - tried
         else:
-            return _Attempt(result, None, started_at, result.elapsed)
+            return result, started_at, result.elapsed
         yield from pause(min(wait, until_effective - passed))
         wait = min(wait * 2, LONGEST_POLL_S)
 

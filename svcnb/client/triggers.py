@@ -47,10 +47,9 @@ class TriggersSettings(Checked):
         config: Config | None,
         headers: Mapping[str, str] | None,
     ) -> None:
-        self._access = flows.access_of(
-            triggers_url or (config.triggers_url if config else address("triggers_url")), token
-        )
-        found = config or load(base_url=self._access.url, triggers_url=self._access.url)
+        url = triggers_url or (config.triggers_url if config else address("triggers_url"))
+        self._access = flows.access_of(url, token)
+        found = config or load(base_url=url, triggers_url=url)
         self._config = found.replace(base_url=self._access.url, api_key=None, headers=checked_headers(headers))
 
     @property
@@ -148,8 +147,7 @@ class TriggersClient(TriggersSettings):
     ) -> Me:
         """Opens the approval page in a browser, waits until a user has approved the token, and returns the user.
 
-        If the token is already approved, the method returns immediately. The address of the page contains only the hash
-        of the token.
+        If the token is already approved, the method returns immediately.
 
         Args:
             timeout: Seconds to wait, ten minutes by default. The client checks the approval every two seconds.

@@ -61,8 +61,7 @@ class AsyncTriggersClient(TriggersSettings):
     ) -> Me:
         """Opens the approval page in a browser, waits until a user has approved the token, and returns the user.
 
-        If the token is already approved, the method returns immediately. The address of the page contains only the hash
-        of the token.
+        If the token is already approved, the method returns immediately.
 
         Args:
             timeout: Seconds to wait, ten minutes by default. The client checks the approval every two seconds.

@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 
 
 def explain(account: Ownership, key: KeyRef, action: ActionRef, wallet: WalletRef | None) -> Flow[Explanation]:
-    """Reads the account from the contract, and returns the explanation. This call is free.
-
-    Args:
-        account: Account that contains the key.
-        key: A usage key, its text or its hash.
-        action: An action, a source, a CID or a hashed CID.
-        wallet: The wallet that the action uses, or None for a run without a wallet.
-    """
+    """Reads the account from the contract, and returns the explanation; see `ChainSecuredAccount.explain`."""
     asked = ExplanationSubject.of(key, action, wallet)
     if key is None:  # unlike a client, an owner does not have an API key
         raise InvalidArgument("no key was passed", hint="Pass a key: mine.explain(key, action, wallet).")

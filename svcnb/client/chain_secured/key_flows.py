@@ -18,7 +18,7 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import PERMISSION_FLAGS, PERMISSION_LISTS, UsageKey
 from svcnb.client.record_schema import KEY_CHECK
 from svcnb.client.references import GroupRef, KeyRef, key_reference
-from svcnb.client.resources.reading import absent
+from svcnb.client.resources.reading import absent, texts
 from svcnb.client.resources.usage_keys import with_numbers
 from svcnb.client.secret import Secret
 from svcnb.protocol.durations import seconds
@@ -157,10 +157,7 @@ def update(
 def update_metadata(account: Ownership, key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
     """Replaces only the name and the description of a usage key, and returns the changed record."""
     old = yield from find(account, key)
-    merged = {
-        "name": old.name if name is None else name,
-        "description": old.description if description is None else description,
-    }
+    merged = texts(old, name, description)
     yield from account.write(
         "updateUsageApiKeyMetadata", int(old.api_key_hash, 16), merged["name"], merged["description"]
     )

@@ -21,10 +21,10 @@ from svcnb.client.references import (
     group_id,
     one_action_hash,
     one_wallet_address,
-    raw_cid,
     wallet_addresses,
 )
-from svcnb.client.resources.reading import absent
+from svcnb.client.resources.actions import registration
+from svcnb.client.resources.reading import absent, texts
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import uint256_hex
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
@@ -114,11 +114,8 @@ def update_group(
     """Changes the given values of a group, and returns the group. All other values stay unchanged."""
     number = group_id(group)
     (_, old_name, old_text), old_hashes, old_addresses = yield from account.view("listGroupContents", number)
-    merged = Group(
-        id=number,
-        name=old_name if name is None else name,
-        description=old_text if description is None else description,
-    )
+    old = Group(id=number, name=old_name, description=old_text)
+    merged = old.model_copy(update=texts(old, name, description))
     if actions is None and permitted is None:
         yield from account.write("updateGroupMetadata", number, merged.name, merged.description)
         return merged
@@ -139,7 +136,7 @@ def update_group(
         yield from account.write("removeActionFromGroup", number, hashed)
     for address in (item for item in old_addresses if item not in addresses):
         yield from account.write("removePkpFromGroup", number, address)
-    if (merged.name, merged.description) != (old_name, old_text):
+    if merged != old:
         yield from account.write("updateGroupMetadata", number, merged.name, merged.description)
     return merged
 
@@ -179,17 +176,9 @@ def register(
     account: Ownership, action: ActionRef, name: str | None, description: str | None
 ) -> Flow[RegisteredAction]:
     """Registers an action under a name, and returns the registration."""
-    cid = raw_cid(action)
-    hashed = action_hash(action)
-    if isinstance(action, Action):
-        name = action.name if name is None else name
-        description = action.description if description is None else description
-    if not name:
-        raise InvalidArgument(
-            "the action name is empty", hint='Pass a name: mine.actions.register(action, name="increment").'
-        )
-    yield from account.write("addAction", name, description or "", int(hashed, 16))
-    return RegisteredAction(hashed_cid=hashed, name=name, description=description or "", cid=cid)
+    made = registration(action, name, description, "mine")
+    yield from account.write("addAction", made.name, made.description, int(made.hashed_cid or "", 16))
+    return made
 
 
 def get_action(account: Ownership, action: ActionRef) -> Flow[RegisteredAction]:
@@ -211,10 +200,7 @@ def update_action(
     """Changes the name or the description of a registered action, and returns the registration."""
     hashed = one_action_hash(action, "mine")
     old = yield from get_action(account, hashed)
-    merged = {
-        "name": old.name if name is None else name,
-        "description": old.description if description is None else description,
-    }
+    merged = texts(old, name, description)
     yield from account.write("updateActionMetadata", int(hashed, 16), 0, merged["name"], merged["description"])
     return old.model_copy(update=merged)
 

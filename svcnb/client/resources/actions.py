@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Any
 
 from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.errors import InvalidArgument
@@ -12,50 +11,52 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.references import ActionRef, GroupRef, group_id, one_action_hash, raw_cid
 from svcnb.client.resources.base import Resource
-from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, models, nothing
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, nothing, page_of, texts
 from svcnb.protocol.action import Action
 from svcnb.protocol.hashes import hashed_cid
 
 
 def register(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
     """Registers an action under a name, or replaces its existing name, and returns the registration."""
+    made = registration(action, name, description, "svc")
+    body = {"action_ipfs_cid": made.cid, "name": made.name, "description": made.description}
+    # The service replaces the name and the description, so a retry has no additional effect.
+    return ask(Call("POST", "/add_action", lambda _body, _answer: made, body, repeatable=True))
+
+
+def registration(action: ActionRef, name: str | None, description: str | None, account: str) -> RegisteredAction:
+    """Returns the registration of an action. The defaults are the `Action`'s own name and description.
+
+    Raises:
+        InvalidArgument: The action has no name. The hint uses ``account`` as the name of the client or the account.
+    """
     cid = raw_cid(action)
     if isinstance(action, Action):
         name = action.name if name is None else name
         description = action.description if description is None else description
     if not name:
         raise InvalidArgument(
-            "the action name is empty", hint='Pass a name: svc.actions.register(action, name="increment").'
+            "the action name is empty", hint=f'Pass a name: {account}.actions.register(action, name="increment").'
         )
-    description = description or ""
-
-    def parse(_body: Any, _answer: Answer) -> RegisteredAction:
-        return RegisteredAction(hashed_cid=hashed_cid(cid), name=name, description=description, cid=cid)
-
-    body = {"action_ipfs_cid": cid, "name": name, "description": description}
-    # The service replaces the name and the description, so a retry has no additional effect.
-    return ask(Call("POST", "/add_action", parse, body, repeatable=True))
+    return RegisteredAction(hashed_cid=hashed_cid(cid), name=name, description=description or "", cid=cid)
 
 
 def update(action: ActionRef, name: str | None, description: str | None) -> Flow[RegisteredAction]:
     """Reads an action's registration, replaces the name or the description, and returns the registration."""
     hashed = one_action_hash(action)
+    old = None
     if name is None or description is None:
         known = yield from listing(None)
         old = next((item for item in known if item.hashed_cid == hashed), None)
-        name = name if name is not None else (old.name if old else "")
-        description = description if description is not None else (old.description if old else "")
-    body = {"hashed_cid": hashed, "name": name, "description": description}
+    body = {"hashed_cid": hashed, **texts(old, name, description)}
     yield from ask(Call("POST", "/update_action_metadata", nothing, body, repeatable=True))
-    return RegisteredAction(hashed_cid=hashed, name=name, description=description)
+    return RegisteredAction(**body)
 
 
 def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> Call[list[RegisteredAction]]:
     """Returns the call for one page of the account's actions, or of a group's actions."""
-    query: dict[str, str | int] = {"page_number": number, "page_size": size}
-    if group is not None:
-        query = {"group_id": group_id(group), **query}
-    return Call("GET", "/list_actions", models(RegisteredAction), query=query, timeout_class="read")
+    query = {} if group is None else {"group_id": group_id(group)}
+    return page_of("/list_actions", RegisteredAction, number, size, **query)
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:

@@ -53,32 +53,16 @@ def create_payment_intent(amount_cents: int, method: Method) -> Flow[Payment]:
     def parse(body: Any, _answer: Answer) -> Payment:
         return Payment.model_validate({**body, "amount_cents": amount_cents, "method": method, "publishable_key": key})
 
-    return (
-        yield from ask(
-            Call(
-                "POST",
-                "/billing/create_payment_intent",
-                parse,
-                {"amount_cents": amount_cents},
-                in_doubt=(
-                    "Create another payment. The first payment may exist, but the processor collects no money for it."
-                ),
-            )
-        )
-    )
+    body = {"amount_cents": amount_cents}
+    doubt = "Create another payment. The first payment may exist, but the processor collects no money for it."
+    return (yield from ask(Call("POST", "/billing/create_payment_intent", parse, body, in_doubt=doubt)))
 
 
 def confirm(payment: Payment | str) -> Flow[Balance]:
     """Requests the credit for a payment that the processor has collected, and returns the balance."""
-    yield from ask(
-        Call(
-            "POST",
-            "/billing/confirm_payment",
-            nothing,
-            {"payment_intent_id": _id(payment)},
-            in_doubt="Check svc.billing.balance(), because the service may have credited the payment.",
-        )
-    )
+    body = {"payment_intent_id": _id(payment)}
+    doubt = "Check svc.billing.balance(), because the service may have credited the payment."
+    yield from ask(Call("POST", "/billing/confirm_payment", nothing, body, in_doubt=doubt))
     if isinstance(payment, Payment):
         yield _credited(payment)
     return (yield from balance())
@@ -93,9 +77,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
             after = yield from confirm(payment)
         except BadRequest as error:
             here, _ = yield from now()
-            if _mentions(
-                error, "credited already", "already credited"
-            ):  # the payment page has already confirmed the payment
+            if _mentions(error, "credited already", "already credited"):  # the payment page has confirmed the payment
                 yield _credited(payment)
                 return payment.model_copy(update={"status": "credited", "balance": (yield from balance())})
             if _mentions(error, "another account", "another customer"):
@@ -132,7 +114,6 @@ def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
 def pay_page(config: Config, payment: Payment) -> Flow[str | None]:
     """Returns the address of the local processor's page for a payment, or None if there is no such page."""
     opening = _opening(payment)
-
     try:
         yield from ask(Call("GET", _local(payment), nothing, query=opening, key=False, timeout_class="read"))
     except (NotFound, NotTheApi):
@@ -160,14 +141,10 @@ def _mentions(error: BadRequest, *words: str) -> bool:
 
 def _id(payment: object) -> str:
     text = payment.payment_intent_id if isinstance(payment, Payment) else payment
-    if not isinstance(text, str):
+    if not isinstance(text, str) or not text.startswith("pi_"):  # do not show the text, because it can be a secret
+        what = "payment id" if isinstance(text, str) else f"payment of type {type(payment).__name__}"
         raise InvalidArgument(
-            f"invalid payment of type {type(payment).__name__}: expected a Payment, or an id that starts with pi_",
-            hint="Pass the Payment that top_up returned, or its id.",
-        )
-    if not text.startswith("pi_"):  # do not show the text, because it can be a secret
-        raise InvalidArgument(
-            "invalid payment id: expected an id that starts with pi_",
+            f"invalid {what}: expected a Payment, or an id that starts with pi_",
             hint="Pass the Payment that top_up returned, or its id.",
         )
     if "_secret_" in text:

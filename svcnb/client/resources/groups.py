@@ -23,7 +23,7 @@ from svcnb.client.references import (
 )
 from svcnb.client.resources import actions as action_calls, wallets as wallet_calls
 from svcnb.client.resources.base import Resource
-from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, member, models, nothing
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, member, nothing, page_of, texts
 from svcnb.protocol.action import Action
 from svcnb.protocol.limits import MAX_GROUP_ENTRIES
 from svcnb.protocol.wire.values import WILDCARD_HASH
@@ -73,11 +73,7 @@ def update(
     )
     if wallets is None and len(addresses) > MAX_GROUP_ENTRIES:
         raise _too_many(number, len(addresses), "wallets")
-    merged = Group(
-        id=number,
-        name=old.name if name is None else name,
-        description=old.description if description is None else description,
-    )
+    merged = Group(id=number, **texts(old, name, description))
     body = {"group_id": number, "name": merged.name, "description": merged.description}
     yield from ask(Call("POST", "/update_group", nothing, body | _entries(permitted, addresses), repeatable=True))
     yield from _add_rest(merged, rest, addresses[MAX_GROUP_ENTRIES:])
@@ -86,9 +82,7 @@ def update(
 
 def page(number: int, size: int = PAGE_SIZE) -> Call[list[Group]]:
     """Returns the call for one page of the account's groups."""
-    return Call(
-        "GET", "/list_groups", models(Group), query={"page_number": number, "page_size": size}, timeout_class="read"
-    )
+    return page_of("/list_groups", Group, number, size)
 
 
 def listing() -> Flow[Listing[Group]]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.errors import NotFound
 from svcnb.client.listing import Listing
+from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.base import Model
+from svcnb.client.models.groups import Group
+from svcnb.client.models.usage_keys import UsageKey
 
 M = TypeVar("M", bound=Model)
+Named: TypeAlias = Group | RegisteredAction | UsageKey
 
 PAGE_SIZE = 100
 """Page size for reading a whole list."""
@@ -78,6 +82,20 @@ def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], miss
 def absent(what: str, hint: str) -> NotFound:
     """Returns the error for an entry that the account does not contain."""
     return NotFound(f"the account has no {what}", status=404, code="not_found", hint=hint)
+
+
+def page_of(path: str, kind: type[M], number: int, size: int = PAGE_SIZE, **query: str | int) -> Call[list[M]]:
+    """Returns the call for one page of a list."""
+    pages = {"page_number": number, "page_size": size}
+    return Call("GET", path, models(kind), query=query | pages, timeout_class="read")
+
+
+def texts(old: Named | None, name: str | None, description: str | None) -> dict[str, str]:
+    """Returns the new name and description of an object, where None keeps the old value."""
+    return {
+        "name": name if name is not None else old.name if old else "",
+        "description": description if description is not None else old.description if old else "",
+    }
 
 
 def models(kind: type[M]) -> Callable[[Any, Answer], list[M]]:

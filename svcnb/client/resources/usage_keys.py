@@ -11,7 +11,7 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.usage_keys import PERMISSION_FLAGS, PERMISSION_LISTS, UsageKey
 from svcnb.client.references import GroupRef, KeyRef, group_ids, is_name, key_hash, key_reference
 from svcnb.client.resources.base import Resource
-from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, models, nothing
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, nothing, page_of, texts
 from svcnb.protocol.hashes import api_key_hash
 from svcnb.protocol.wire.values import looks_like_hash
 from svcnb.renamed import renamed
@@ -62,10 +62,7 @@ def update(key: KeyRef, **changes: Any) -> Flow[UsageKey]:
 def update_metadata(key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
     """Reads a key's record, replaces only the name and the description, and returns the record."""
     old = yield from get(key)
-    merged = {
-        "name": old.name if name is None else name,
-        "description": old.description if description is None else description,
-    }
+    merged = texts(old, name, description)
     body = {"usage_api_key": key_reference(key), **merged}
     yield from ask(Call("POST", "/update_usage_api_key_metadata", nothing, body, repeatable=True))
     return old.model_copy(update=merged)
@@ -73,8 +70,7 @@ def update_metadata(key: KeyRef, name: str | None, description: str | None) -> F
 
 def page(number: int, size: int = PAGE_SIZE) -> Call[list[UsageKey]]:
     """Returns the call for one page of the account's usage keys."""
-    query: dict[str, str | int] = {"page_number": number, "page_size": size}
-    return Call("GET", "/list_api_keys", models(UsageKey), query=query, timeout_class="read")
+    return page_of("/list_api_keys", UsageKey, number, size)
 
 
 def listing() -> Flow[Listing[UsageKey]]:

@@ -10,7 +10,7 @@ from svcnb.client.listing import Listing
 from svcnb.client.models.wallets import Wallet
 from svcnb.client.references import GroupRef, WalletRef, group_id, one_wallet_address
 from svcnb.client.resources.base import Resource
-from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model, models
+from svcnb.client.resources.reading import PAGE_SIZE, absent, every, find, model, page_of
 
 _IN_DOUBT: Final = (
     "Check the last entry of svc.wallets.list(), because the service may have created a wallet and charged for it."
@@ -19,11 +19,9 @@ _IN_DOUBT: Final = (
 
 def page(number: int, size: int = PAGE_SIZE, group: GroupRef | None = None) -> Call[list[Wallet]]:
     """Returns the call for one page of the account's wallets, or of a group's wallets."""
-    query: dict[str, str | int] = {"page_number": number, "page_size": size}
     if group is None:
-        return Call("GET", "/list_wallets", models(Wallet), query=query, timeout_class="read")
-    query = {"group_id": group_id(group), **query}
-    return Call("GET", "/list_wallets_in_group", models(Wallet), query=query, timeout_class="read")
+        return page_of("/list_wallets", Wallet, number, size)
+    return page_of("/list_wallets_in_group", Wallet, number, size, group_id=group_id(group))
 
 
 def listing(group: GroupRef | None) -> Flow[Listing[Wallet]]:
