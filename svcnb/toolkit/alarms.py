@@ -114,25 +114,13 @@ def figures(data: AccountData) -> Listing[ActionFigures]:
         data: The account's runs.
     """
     now, before = _by_action(data.runs), _by_action(data.previous)
-    none = _Figures(0, 0, None, None, 0, None)
+    none = {"runs": 0, "failed": 0, "failed_percent": None, "p95_s": None, "cost_cents": 0, "last_run": None}
     rows = []
     for action in sorted({*now, *before}):
         here, there = now.get(action, none), before.get(action, none)
-        rows.append(
-            ActionFigures(
-                action=action,
-                runs=here.runs,
-                failed=here.failed,
-                failed_percent=here.failed_percent,
-                p95_s=here.p95_s,
-                cost_cents=here.cost_cents,
-                last_run=here.last or there.last,
-                runs_before=there.runs,
-                failed_percent_before=there.failed_percent,
-                p95_s_before=there.p95_s,
-                cost_cents_before=there.cost_cents,
-            )
-        )
+        compared = {f"{name}_before": there[name] for name in ("runs", "failed_percent", "p95_s", "cost_cents")}
+        last = here["last_run"] or there["last_run"]
+        rows.append(ActionFigures(action=action, **here | compared | {"last_run": last}))
     return Listing(sorted(rows, key=lambda row: (-row.failed, -row.runs)), of="actions", kind=ActionFigures)
 
 
@@ -225,18 +213,8 @@ def _of(frame: DataFrame, action: str) -> Any:
     return frame[frame["action"] == action]
 
 
-@dataclass(frozen=True)
-class _Figures:
-    runs: int
-    failed: int
-    failed_percent: float | None
-    p95_s: float | None
-    cost_cents: int
-    last: datetime | None
-
-
-def _by_action(frame: DataFrame) -> dict[str, _Figures]:
-    """Returns the figures of each action, with the names of the actions as keys."""
+def _by_action(frame: DataFrame) -> dict[str, dict[str, Any]]:
+    """Returns the figures of each action in one period, with the names of the actions as keys."""
     if frame.empty:
         return {}
     grouped = frame.assign(
@@ -254,13 +232,13 @@ def _by_action(frame: DataFrame) -> dict[str, _Figures]:
     # Do not interpolate, so that the result is a measured duration.
     p95 = grouped["well_s"].quantile(_P95 / 100, interpolation="higher")
     return {
-        str(action): _Figures(
-            runs=int(row.runs),
-            failed=int(row.failed),
-            failed_percent=100 * int(row.failed) / int(row.ended) if row.ended else None,
-            p95_s=None if p95[action] != p95[action] else float(p95[action]),
-            cost_cents=int(row.cents),
-            last=row.last.to_pydatetime(),
-        )
+        str(action): {
+            "runs": int(row.runs),
+            "failed": int(row.failed),
+            "failed_percent": 100 * int(row.failed) / int(row.ended) if row.ended else None,
+            "p95_s": None if p95[action] != p95[action] else float(p95[action]),
+            "cost_cents": int(row.cents),
+            "last_run": row.last.to_pydatetime(),
+        }
         for action, row in zip(table.index, table.itertuples(), strict=True)
     }

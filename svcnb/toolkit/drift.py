@@ -74,7 +74,7 @@ def clock_drift(svc: Client) -> Drift | None:
     ahead = "ahead of" if skew > 0 else "behind"
     says = f"the service's clock is {abs(skew):.0f} s {ahead} this machine's clock"
     return Drift(
-        severity="suspect", route="GET /version", field="header.date", says=(f"{says}: correct the clock that is wrong")
+        severity="suspect", route="GET /version", field="header.date", says=f"{says}: correct the clock that is wrong"
     )
 
 
@@ -142,7 +142,7 @@ def compare(description: Mapping[str, Any], vocabulary: Vocabulary | None = None
 
 def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Drift]:
     live = {
-        (method.upper(), _short(path)): operation
+        (method.upper(), path.removeprefix(_PREFIX).rstrip("/") or "/"): operation
         for path, operations in description.get("paths", {}).items()
         for method, operation in operations.items()
         if method in {"get", "post", "put", "patch", "delete"} and not path.startswith(_TRIGGERS)
@@ -158,7 +158,7 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
                 if others
                 else "the service does not have this endpoint"
             )
-            yield Drift(severity="breaks", route=route.name, says=says)
+            yield _drift(route, "breaks", "", says)
             continue
         yield from _route(route, operation, theirs)
     ours = {(route.method, route.path) for route in known}
@@ -167,8 +167,8 @@ def _all(description: Mapping[str, Any], vocabulary: Vocabulary) -> Iterator[Dri
             yield Drift(severity="news", route=f"{method} {path}", says="this package does not use this endpoint")
 
 
-def _short(path: str) -> str:
-    return path.removeprefix(_PREFIX).rstrip("/") or "/"
+def _drift(route: Route, severity: Severity, field: str, says: str) -> Drift:
+    return Drift(severity=severity, route=route.name, field=field, says=says)
 
 
 def _route(route: Route, operation: Mapping[str, Any], theirs: _Reader) -> Iterator[Drift]:
@@ -176,12 +176,7 @@ def _route(route: Route, operation: Mapping[str, Any], theirs: _Reader) -> Itera
     if route.request is not None:
         yield from _sent(route, _Reader.of(route.request, "validation"), theirs.shape(body), "request")
     elif body is not None and operation.get("requestBody", {}).get("required"):
-        yield Drift(
-            severity="breaks",
-            route=route.name,
-            field="request",
-            says=("the service requires a body, but this package sends none"),
-        )
+        yield _drift(route, "breaks", "request", "the service requires a body, but this package sends none")
     if route.query is not None:
         query = {
             item["name"]: item
@@ -204,30 +199,18 @@ def _sent(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
     """Compares the fields that the client sends with those that the service accepts."""
     yield from _kinds(route, ours, live, where)
     for name in sorted(live["required"] - set(ours["members"])):
-        yield Drift(
-            severity="breaks",
-            route=route.name,
-            field=f"{where}.{name}",
-            says=("the service requires this field, but this package does not send it"),
-        )
+        says = "the service requires this field, but this package does not send it"
+        yield _drift(route, "breaks", f"{where}.{name}", says)
     for name in sorted(set(live["members"]) - set(ours["members"]) - live["required"]):
-        yield Drift(
-            severity="news",
-            route=route.name,
-            field=f"{where}.{name}",
-            says=("the service accepts this field, but this package does not send it"),
-        )
+        says = "the service accepts this field, but this package does not send it"
+        yield _drift(route, "news", f"{where}.{name}", says)
     for name, member in ours["members"].items():
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif live["members"]:
             severity: Severity = "breaks" if name in ours["required"] else "suspect"
-            yield Drift(
-                severity=severity,
-                route=route.name,
-                field=f"{where}.{name}",
-                says=("this package sends this field, but the service does not accept it"),
-            )
+            says = "this package sends this field, but the service does not accept it"
+            yield _drift(route, severity, f"{where}.{name}", says)
 
 
 def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
@@ -242,30 +225,18 @@ def _read(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where:
         if name in live["members"]:
             yield from _kinds(route, member, live["members"][name], f"{where}.{name}")
         elif name not in _OWN_OPTIONAL:
-            yield Drift(
-                severity="breaks",
-                route=route.name,
-                field=f"{where}.{name}",
-                says=("this package reads this field, but the service does not return it"),
-            )
+            says = "this package reads this field, but the service does not return it"
+            yield _drift(route, "breaks", f"{where}.{name}", says)
     for name in sorted(set(live["members"]) - set(ours["members"])):
-        yield Drift(
-            severity="news",
-            route=route.name,
-            field=f"{where}.{name}",
-            says=("the service returns this field, but this package does not read it"),
-        )
+        says = "the service returns this field, but this package does not read it"
+        yield _drift(route, "news", f"{where}.{name}", says)
 
 
 def _kinds(route: Route, ours: Mapping[str, Any], live: Mapping[str, Any], where: str) -> Iterator[Drift]:
     mine, theirs = ours["kinds"], live["kinds"]
     if mine and theirs and not mine & theirs:
-        says = f"the type is {_listed(mine)} in this package, but {_listed(theirs)} in the service"
-        yield Drift(severity="suspect", route=route.name, field=where, says=says)
-
-
-def _listed(kinds: frozenset[str]) -> str:
-    return " or ".join(sorted(kinds))
+        here, there = (" or ".join(sorted(kinds)) for kinds in (mine, theirs))
+        yield _drift(route, "suspect", where, f"the type is {here} in this package, but {there} in the service")
 
 
 def _content(holder: Mapping[str, Any]) -> Any:

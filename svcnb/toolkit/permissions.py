@@ -7,7 +7,7 @@ before the client sends a request.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from svcnb.checked import Checked, checked
@@ -174,14 +174,11 @@ class Matrix(Checked):
             entries: set[Any] = held[one]  # type: ignore[index]  # groups by number, keys by hash
             entry = group if kind == "key" else which
             (entries.add if on else entries.discard)(entry)
-        return Matrix(
-            self.groups,
-            {group: frozenset(held) for group, held in actions.items()},
-            {group: frozenset(held) for group, held in wallets.items()},
-            {key: frozenset(held) for key, held in keys.items()},
-            self.cids,
-            self.master_wallet,
-            self.names,
+        return replace(
+            self,
+            actions={group: frozenset(held) for group, held in actions.items()},
+            wallets={group: frozenset(held) for group, held in wallets.items()},
+            keys={key: frozenset(held) for key, held in keys.items()},
         )
 
     def _check(self, kind: Kind, which: str, group: int) -> None:
@@ -225,22 +222,15 @@ class Matrix(Checked):
             come, gone = sorted(new - old), sorted(old - new)
             unknown = kind == "action" and any(each not in self.cids for each in come)
             if EVERY in come or EVERY in gone or unknown:
-                whole[f"{kind}s"] = [everything] * (EVERY in new) + [
-                    self._entry(each) for each in sorted(new - {EVERY})
-                ]
+                # Beyond the first ten entries, a call can add only actions with a known raw CID.
+                entries = [self.cids.get(each, each) for each in sorted(new - {EVERY})]
+                whole[f"{kind}s"] = [everything] * (EVERY in new) + entries
                 continue
             singles += [_edit(f"groups.add_{kind}", group, self.cids.get(each, each)) for each in come]
             singles += [_edit(f"groups.remove_{kind}", group, each) for each in gone]
         if whole:
             yield _edit("groups.update", group, **whole)
         yield from singles
-
-    def _entry(self, which: str) -> str:
-        """Returns an entry for a complete list.
-
-        Beyond the first ten entries, a call can add only actions with a known raw CID.
-        """
-        return self.cids.get(which, which)
 
     def warnings(self) -> list[str]:
         """Returns warnings about wildcards, and about groups that include the account's master wallet."""
@@ -270,10 +260,7 @@ _AGAIN: Final = "If the account has changed, read its permissions again."
 @checked
 def cost_of(edits: Sequence[Edit]) -> Cost:
     """Returns the total cost of calls. For an empty list, the cost is zero."""
-    total = Cost.exactly(0)
-    for edit in edits:
-        total += edit.cost
-    return total
+    return sum((edit.cost for edit in edits), Cost.exactly(0))
 
 
 def _edit(verb: str, *args: Any, **options: Any) -> Edit:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from svcnb.protocol.action import Action
 from svcnb.protocol.cid import cid
 from svcnb.protocol.nesting import parse
-from svcnb.toolkit.exercises.choices import EXPECTED, choose
+from svcnb.toolkit.exercises.choices import choice
 from svcnb.toolkit.exercises.exercise import Exercise
 
 CHANGES = {
@@ -25,21 +23,7 @@ TEMPLATE_CID = "QmNtSqC1JXBzJ1U3H88CWkBmDfb5yTbwZT6AhjU7iEssRd"
 _TAKEN_CENTS = (500, 90_000)
 
 
-def _changes(answer: Any) -> str | None:
-    return choose(
-        CHANGES,
-        answer,
-        missing=(
-            "1 more change on the list changes a byte of the source, and therefore the CID.",
-            "{count} more changes on the list change a byte of the source, and therefore the CID.",
-        ),
-        extra="{one!r} does not change any byte of the source.",
-    )
-
-
-def _derived(answer: Any) -> str | None:
-    if not isinstance(answer, Action):
-        raise TypeError
+def _derived(answer: Action) -> str | None:
     template, const, constant = answer.source.rpartition("const ")
     # The action editor provides only the source, so the check recognises the template by its bytes.
     if answer.template_cid is None and (not const or cid(template) != TEMPLATE_CID):
@@ -68,11 +52,21 @@ def _limit(constant: str) -> str | None:
 
 
 EXERCISES = (
-    Exercise("cids.changes", EXPECTED, "the CID depends on every byte of the source, and on nothing else.", _changes),
+    choice(
+        "cids.changes",
+        CHANGES,
+        "the CID depends on every byte of the source, and on nothing else.",
+        missing=(
+            "1 more change on the list changes a byte of the source, and therefore the CID.",
+            "{count} more changes on the list change a byte of the source, and therefore the CID.",
+        ),
+        extra="{one!r} does not change any byte of the source.",
+    ),
     Exercise(
         "cids.derive",
         "an Action, the result of payer.derive(...), or editor.action",
         "a new constant results in a new CID and a new key, but the audited template is unchanged.",
         _derived,
+        Action,
     ),
 )

@@ -6,7 +6,7 @@ import time
 from typing import Any, Final
 
 from svcnb.client.errors import SigningError
-from svcnb.toolkit.exercises.exercise import Exercise, kind
+from svcnb.toolkit.exercises.exercise import Exercise, raised
 
 _DAY_S: Final = 86_400
 _LESSON_TIME_S: Final = 1_767_225_600
@@ -14,11 +14,7 @@ _LESSON_STEP_S: Final = 30 * _DAY_S
 """Step by which the lesson advances its clock, in seconds (thirty days)."""
 
 
-def _stopped(answer: Any) -> str | None:
-    if not isinstance(answer, Exception):
-        raise TypeError
-    if not isinstance(answer, SigningError):
-        return f"the answer must be the svcnb.SigningError that your preview causes, but the answer is {kind(answer)}."
+def _stopped(answer: SigningError) -> str | None:
     if "stopped before signing" not in answer.message:
         return "this change failed for a different reason: set mine.on_preview to a function that returns False."
     return None
@@ -41,9 +37,10 @@ def _lasts_a_week(expiration: int) -> bool:
 
 
 EXERCISES = (
-    Exercise(
+    raised(
         "chain-secured.stop",
-        "the error that was raised: write `except svcnb.SigningError as error: answer = error`",
+        SigningError,
+        "that your preview causes",
         "the client signed and sent nothing, so you paid no gas.",
         _stopped,
     ),

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-EXPECTED = 'a set of sentences copied from the list, for example {"this one", "and this one"}'
+from svcnb.toolkit.exercises.exercise import Exercise
 
 
-def choose(
-    sentences: Mapping[str, bool], answer: Iterable[str] | str, *, missing: tuple[str, str], extra: str
-) -> str | None:
-    """Compares a choice of sentences with the correct choice. The hint never contains the solution.
+def choice(name: str, sentences: Mapping[str, bool], praise: str, *, missing: tuple[str, str], extra: str) -> Exercise:
+    """Returns an exercise in which learners choose sentences. The hint never contains the solution.
 
     Args:
+        name: See `Exercise`.
         sentences: All sentences, and whether each sentence belongs to the correct choice.
-        answer: The chosen sentences.
+        praise: See `Exercise`.
         missing: Hints for one missing sentence and for several. The number of missing sentences replaces ``{count}``.
         extra: Hint for a sentence that does not belong to the choice. The sentence replaces ``{one}``.
-
-    Returns:
-        A hint, or None if the choice is correct.
     """
+    expects = 'a set of sentences copied from the list, for example {"this one", "and this one"}'
+    return Exercise(name, expects, praise, lambda answer: _hint(sentences, answer, missing, extra))
+
+
+def _hint(
+    sentences: Mapping[str, bool], answer: Iterable[str] | str, missing: tuple[str, str], extra: str
+) -> str | None:
     given = {answer} if isinstance(answer, str) else set(answer)
     if unknown := given - set(sentences):
         return f"{min(unknown)!r} is not on the list: copy the sentences exactly."

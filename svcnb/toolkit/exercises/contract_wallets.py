@@ -5,17 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.client.errors import BadRequest
-from svcnb.toolkit.exercises.exercise import Exercise, kind
+from svcnb.toolkit.exercises.exercise import Exercise, raised
 
 
-def _refused(answer: Any) -> str | None:
-    if not isinstance(answer, Exception):
-        raise TypeError
-    if not isinstance(answer, BadRequest):
-        return (
-            f"the answer must be the svcnb.BadRequest of a wallet request with a wrong signature, but the answer is "
-            f"{kind(answer)}."
-        )
+def _refused(answer: BadRequest) -> str | None:
     if "ERC-1271" not in answer.message and "contract" not in answer.message.lower():
         return (
             "this request failed for a different reason. Use the contract as the wallet, and sign with the key of "
@@ -40,9 +33,10 @@ def _account(answer: Any) -> str | None:
 
 
 EXERCISES = (
-    Exercise(
+    raised(
         "contract-wallets.refused",
-        "the error that was raised: write `except svcnb.BadRequest as error: answer = error`",
+        BadRequest,
+        "of a wallet request with a wrong signature",
         "the service asked the contract, and the contract did not accept this signer.",
         _refused,
     ),

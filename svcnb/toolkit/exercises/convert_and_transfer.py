@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from svcnb.client.errors import ChainError
-from svcnb.toolkit.exercises.choices import EXPECTED, choose
-from svcnb.toolkit.exercises.exercise import Exercise, kind
+from svcnb.toolkit.exercises.choices import choice
+from svcnb.toolkit.exercises.exercise import raised
 
 AFTER = {
     "list the groups": True,
@@ -19,20 +17,7 @@ AFTER = {
 """Operations, and whether the old account key still permits each operation after the conversion."""
 
 
-def _after(answer: Any) -> str | None:
-    return choose(
-        AFTER,
-        answer,
-        missing=("1 more operation on the list still works.", "{count} more operations on the list still work."),
-        extra="{one!r} changes the account, which the old account key cannot do after the conversion.",
-    )
-
-
-def _never_again(answer: Any) -> str | None:
-    if not isinstance(answer, Exception):
-        raise TypeError
-    if not isinstance(answer, ChainError):
-        return f"the answer must be the svcnb.ChainError of the transfer, but the answer is {kind(answer)}."
+def _never_again(answer: ChainError) -> str | None:
     if answer.name == "NoAccountAccess":
         return "this wallet does not own the account: transfer the account with the wallet of the current owner."
     if answer.name != "AccountAlreadyExists":
@@ -41,15 +26,17 @@ def _never_again(answer: Any) -> str | None:
 
 
 EXERCISES = (
-    Exercise(
+    choice(
         "convert-and-transfer.after",
-        EXPECTED,
+        AFTER,
         "the old account key can read data, add credit and run actions, but cannot change the account.",
-        _after,
+        missing=("1 more operation on the list still works.", "{count} more operations on the list still work."),
+        extra="{one!r} changes the account, which the old account key cannot do after the conversion.",
     ),
-    Exercise(
+    raised(
         "convert-and-transfer.never-again",
-        "the error that was raised: write `except svcnb.ChainError as error: answer = error`",
+        ChainError,
+        "of the transfer",
         "a wallet that owns or previously owned an account cannot receive another account.",
         _never_again,
     ),

@@ -7,7 +7,7 @@ from typing import Any
 from svcnb.client.errors import PaymentFailed
 from svcnb.client.models.billing import Balance
 from svcnb.protocol.limits import EXECUTION_COST_CENTS_PER_SECOND, MANAGEMENT_COST_CENTS
-from svcnb.toolkit.exercises.exercise import Exercise, kind
+from svcnb.toolkit.exercises.exercise import Exercise, raised
 
 # One group, two usage keys and three wallets; a hundred short runs, five failed runs, and one run of seven seconds.
 _FORECAST_CENTS = 6 * MANAGEMENT_COST_CENTS + (100 + 7) * EXECUTION_COST_CENTS_PER_SECOND
@@ -34,25 +34,12 @@ def _forecast(answer: Any) -> str | None:
     )
 
 
-def _round(answer: Any) -> str | None:
-    if not isinstance(answer, Balance):
-        raise TypeError
+def _round(answer: Balance) -> str | None:
     if answer.available_cents == _ROUND_CENTS:
         return None
     return (
         f"the balance is {answer.balance_display}, not $10.00: top_up accepts any integer "
         "number of cents, at least 500."
-    )
-
-
-def _declined(answer: Any) -> str | None:
-    if not isinstance(answer, Exception):
-        raise TypeError
-    if isinstance(answer, PaymentFailed):
-        return None
-    return (
-        f"the answer must be an svcnb.PaymentFailed, but the answer is {kind(answer)}: make the processor decline a "
-        "payment, then wait for the payment."
     )
 
 
@@ -68,11 +55,12 @@ EXERCISES = (
         "a Balance, the result of poor.billing.balance()",
         "the balance is exactly ten dollars.",
         _round,
+        Balance,
     ),
-    Exercise(
+    raised(
         "credits.declined",
-        "the error that was raised: write `except svcnb.PaymentFailed as error: answer = error`",
+        PaymentFailed,
+        "of a payment that the processor declined",
         "no money was collected, and no credit was added.",
-        _declined,
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from inspect import isroutine
-from typing import Final
+from typing import Any, Final
 
 from svcnb.brief import NO_MATH
 
@@ -50,12 +50,14 @@ class Exercise:
         praise: Text for a correct answer.
         hint: Function that takes an answer and returns a hint, or None if the answer is correct. The function can
             raise an error for an answer of another type.
+        accepts: Type of the answer. The method `check` calls `hint` only for answers of this type.
     """
 
     name: str
     expects: str
     praise: str
-    hint: Callable[[object], str | None]
+    hint: Callable[[Any], str | None]
+    accepts: type = object
 
     def check(self, answer: object) -> Verdict:
         """Checks one answer.
@@ -66,7 +68,7 @@ class Exercise:
         if answer is ...:
             return Verdict(right=False, words="replace the three dots with your answer, then run this cell again.")
         try:
-            hint = self.hint(answer)
+            hint = self.hint(answer) if isinstance(answer, self.accepts) else self._other_kind(answer)
         except Exception:  # noqa: BLE001 - an answer can be any object, and its code can raise any error
             hint = self._other_kind(answer)
         return Verdict(right=hint is None, words=hint or self.praise)
@@ -76,6 +78,29 @@ class Exercise:
         if re.search(rf"\b{re.escape(found)}\b", self.expects):
             return f"the answer is {found}, but its content is wrong. Expected: {self.expects}."
         return f"the answer is {found}. Expected: {self.expects}."
+
+
+def raised(
+    name: str, error: type[Exception], of: str, praise: str, hint: Callable[[Any], str | None] = lambda _: None
+) -> Exercise:
+    """Returns an exercise whose answer is an error that the learner's code raised.
+
+    Args:
+        name: See `Exercise`.
+        error: Class of the error.
+        of: Text after the name of the class, which describes the error and can end with a request.
+        praise: See `Exercise`.
+        hint: Checks an error of this class, as in `Exercise`. By default, every error of this class is correct.
+    """
+    named = f"svcnb.{error.__name__}"
+
+    def check(answer: Exception) -> str | None:
+        if isinstance(answer, error):
+            return hint(answer)
+        return f"the answer must be the {named} {of}, but the answer is {kind(answer)}."
+
+    expects = f"the error that was raised: write `except {named} as error: answer = error`"
+    return Exercise(name, expects, praise, check, Exception)
 
 
 def kind(answer: object) -> str:

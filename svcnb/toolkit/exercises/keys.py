@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from svcnb.protocol.signature import personal_digest, recover_address
-from svcnb.toolkit.exercises.choices import EXPECTED, choose
+from svcnb.toolkit.exercises.choices import choice
 from svcnb.toolkit.exercises.exercise import Exercise
 
 WHO = {
@@ -17,18 +17,6 @@ WHO = {
     "an action keeps its key when a comment changes": False,
 }
 """Sentences about keys, and whether each one is true."""
-
-
-def _who(answer: Any) -> str | None:
-    return choose(
-        WHO,
-        answer,
-        missing=("1 more sentence on the list is true.", "{count} more sentences on the list are true."),
-        extra=(
-            "{one!r} is false: access to a wallet's key depends on groups, but an action's "
-            "own key depends on its source."
-        ),
-    )
 
 
 def _witness(answer: Any) -> str | None:
@@ -60,11 +48,13 @@ def _own_signature(response: dict[str, Any], found: dict[str, Any]) -> str | Non
 
 
 EXERCISES = (
-    Exercise(
+    choice(
         "keys.who",
-        EXPECTED,
+        WHO,
         "groups control access to a wallet's key, and the source determines the action's own key.",
-        _who,
+        missing=("1 more sentence on the list is true.", "{count} more sentences on the list are true."),
+        extra="{one!r} is false: access to a wallet's key depends on groups, but an action's own key depends on its "
+        "source.",
     ),
     Exercise(
         "keys.witness",

@@ -13,9 +13,7 @@ _GRACE: Final = "0x1563915e194D8CfBA1943570603F7606A3115508"
 _PEOPLE: Final = ("Ada", "Grace", "Alan")
 
 
-def _checksum(answer: Any) -> str | None:
-    if not isinstance(answer, str):
-        raise TypeError
+def _checksum(answer: str) -> str | None:
     if answer == _ADDRESS:
         return None
     if answer.lower() != _ADDRESS.lower():
@@ -50,7 +48,11 @@ def _who(answer: Any) -> str | None:
 
 EXERCISES = (
     Exercise(
-        "primer.checksum", "an address as a string", "the case of the letters now reveals typing mistakes.", _checksum
+        "primer.checksum",
+        "an address as a string",
+        "the case of the letters now reveals typing mistakes.",
+        _checksum,
+        str,
     ),
     Exercise(
         "primer.signature",

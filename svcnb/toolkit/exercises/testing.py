@@ -46,9 +46,7 @@ def test_invalid_amounts_are_rejected(svc, cents):
 """
 
 
-def _negative(answer: Any) -> str | None:
-    if not isinstance(answer, str):
-        raise TypeError
+def _negative(answer: str) -> str | None:
     if "def test_" not in answer:
         return "the source does not define a test: write a function whose name starts with test_."
     red = _failing({"generous": (_TESTS + answer, _GENEROUS), "strict": (_TESTS + answer, _STRICT)})
@@ -109,6 +107,7 @@ EXERCISES = (
         "the source of a test as a string",
         "the test fails with the faulty action and passes with the correct one, so it detects the fault.",
         _negative,
+        str,
     ),
     Exercise(
         "testing.mended",

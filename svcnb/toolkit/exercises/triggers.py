@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from svcnb.client.models.triggers import TriggerRun
 from svcnb.protocol.cron import Cron, InvalidCron
@@ -11,22 +11,22 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 _JANUARY_2026_S = 1_767_225_600
 _MONDAY, _FRIDAY = 0, 4
-_RUN = "a TriggerRun, the result of triggers.wait_for_run(...)"
 
 
-def _ended(run: Any, source: str) -> str | None:
-    if not isinstance(run, TriggerRun):
-        raise TypeError
-    if run.input["source"] != source:
-        return f"the trigger of this run has the kind {run.input['source']}: create a trigger with kind={source!r}."
-    if not run.ended:
-        return f"the run is still {run.status}: call triggers.wait_for_run(...), which waits until the run ends."
-    return None
+def _of_run(name: str, source: str, praise: str, hint: Callable[[TriggerRun], str | None]) -> Exercise:
+    """Returns an exercise whose answer is a finished run that a trigger of this kind started."""
+
+    def check(run: TriggerRun) -> str | None:
+        if run.input["source"] != source:
+            return f"the trigger of this run has the kind {run.input['source']}: create a trigger with kind={source!r}."
+        if not run.ended:
+            return f"the run is still {run.status}: call triggers.wait_for_run(...), which waits until the run ends."
+        return hint(run)
+
+    return Exercise(name, "a TriggerRun, the result of triggers.wait_for_run(...)", praise, check, TriggerRun)
 
 
-def _length(run: Any) -> str | None:
-    if hint := _ended(run, "webhook"):
-        return hint
+def _length(run: TriggerRun) -> str | None:
     if not run.ok:
         return f"the run failed: {run.error}"
     raw = run.input["event_raw"]
@@ -35,9 +35,7 @@ def _length(run: Any) -> str | None:
     return None
 
 
-def _signed(run: Any) -> str | None:
-    if hint := _ended(run, "webhook"):
-        return hint
+def _signed(run: TriggerRun) -> str | None:
     if "x-hub-signature-256" not in run.input["headers"]:
         return "the webhook request had no signature: pass headers=signed(body) to triggers.fire."
     if not run.ok:
@@ -47,9 +45,7 @@ def _signed(run: Any) -> str | None:
     return None
 
 
-def _weekdays(text: Any) -> str | None:
-    if not isinstance(text, str):
-        raise TypeError
+def _weekdays(text: str) -> str | None:
     try:
         ticks = Cron(text).preview(_JANUARY_2026_S, 30)
     except InvalidCron as error:
@@ -66,9 +62,7 @@ def _weekdays(text: Any) -> str | None:
     return None
 
 
-def _scheduled(run: Any) -> str | None:
-    if hint := _ended(run, "schedule"):
-        return hint
+def _scheduled(run: TriggerRun) -> str | None:
     if not run.ok:
         return f"the run failed: {run.error}"
     if not isinstance(run.result, str) or run.input["scheduled_at"] not in run.result:
@@ -76,9 +70,7 @@ def _scheduled(run: Any) -> str | None:
     return None
 
 
-def _topic(text: Any) -> str | None:
-    if not isinstance(text, str):
-        raise TypeError
+def _topic(text: str) -> str | None:
     expected = Event.parse("GroupAdded(uint256,uint256)").topic0
     if text.lower() == expected:
         return None
@@ -87,9 +79,7 @@ def _topic(text: Any) -> str | None:
     return "the answer is the topic of a different event: use topic0 of the result of triggers.event(...)."
 
 
-def _group(run: Any) -> str | None:
-    if hint := _ended(run, "chain_event"):
-        return hint
+def _group(run: TriggerRun) -> str | None:
     event = run.input["event"]
     if not event["event_signature"].startswith("GroupAdded"):
         return f"the event {event['event_signature']} started this run: watch the event GroupAdded."
@@ -103,22 +93,32 @@ def _group(run: Any) -> str | None:
 
 
 EXERCISES = (
-    Exercise("webhooks.length", _RUN, "event_raw contains the body exactly as the sender sent it.", _length),
-    Exercise(
-        "webhooks.signed", _RUN, ("a signature can cover any bytes, including bytes that are not valid text."), _signed
+    _of_run("webhooks.length", "webhook", "event_raw contains the body exactly as the sender sent it.", _length),
+    _of_run(
+        "webhooks.signed",
+        "webhook",
+        "a signature can cover any bytes, including bytes that are not valid text.",
+        _signed,
     ),
     Exercise(
         "schedules.weekdays",
         "a schedule as a string",
         "the schedule starts a run every weekday at 06:30 UTC.",
         _weekdays,
+        str,
     ),
-    Exercise("schedules.text", _RUN, "the action receives the scheduled time of its run.", _scheduled),
+    _of_run("schedules.text", "schedule", "the action receives the scheduled time of its run.", _scheduled),
     Exercise(
         "chain-events.topic",
         "a topic as a string of 0x and 64 hex digits",
         "the first topic of a log identifies the event.",
         _topic,
+        str,
     ),
-    Exercise("chain-events.group", _RUN, "the names in the event signature become the names in event.decoded.", _group),
+    _of_run(
+        "chain-events.group",
+        "chain_event",
+        "the names in the event signature become the names in event.decoded.",
+        _group,
+    ),
 )

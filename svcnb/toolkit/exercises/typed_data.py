@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from svcnb.toolkit.exercises.choices import EXPECTED, choose
+from svcnb.toolkit.exercises.choices import choice
 from svcnb.toolkit.exercises.exercise import Exercise
 
 CHANGES = {
@@ -16,18 +16,6 @@ CHANGES = {
     "CreateWallet instead of BillingAuth": True,
 }
 """Changes to an envelope, and whether each one invalidates the signature. EIP-712 hashes only types and values."""
-
-
-def _changes(answer: Any) -> str | None:
-    return choose(
-        CHANGES,
-        answer,
-        missing=(
-            "1 more change on the list changes the hashed data.",
-            "{count} more changes on the list change the hashed data.",
-        ),
-        extra="{one!r} changes only the format of the envelope, not the hashed data.",
-    )
 
 
 def _signed(answer: Any) -> str | None:
@@ -44,11 +32,15 @@ def _signed(answer: Any) -> str | None:
 
 
 EXERCISES = (
-    Exercise(
+    choice(
         "typed-data.changes",
-        EXPECTED,
+        CHANGES,
         "the digest depends only on types and values, so the format of the JSON does not matter.",
-        _changes,
+        missing=(
+            "1 more change on the list changes the hashed data.",
+            "{count} more changes on the list change the hashed data.",
+        ),
+        extra="{one!r} changes only the format of the envelope, not the hashed data.",
     ),
     Exercise(
         "typed-data.sign",

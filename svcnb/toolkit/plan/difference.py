@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.models.usage_keys import UsageKey
@@ -60,26 +60,19 @@ def _finish_creation(observed: Observed, state: State) -> tuple[str, str] | None
     begun = state.begun
     if begun is None:
         return None
-    if begun.kind == "wallets":
-        taken = {*begun.before, *state.wallets.values()}
-        if fresh := [address for address in observed.made_wallets if address not in taken]:
-            state.end("wallets", begun.name, fresh[0])
-    elif begun.kind == "groups":
-        fresh_groups = [
-            number
-            for number, group in observed.groups.items()
-            if group.name == begun.name and str(number) not in begun.before
-        ]
-        if fresh_groups:
-            state.end("groups", begun.name, fresh_groups[0])
-    elif begun.kind == "triggers":
-        made = [each for each, it in observed.triggers.items() if it.name == begun.name and each not in begun.before]
-        if made:
-            state.end("triggers", begun.name, made[0])
-    else:
+    if begun.kind == "keys":
         for hashed, key in observed.keys.items():
-            if key.name == begun.name and hashed not in begun.before and hashed not in state.keys.values():
+            if key.name == begun.name and hashed not in {*begun.before, *state.keys.values()}:
                 return begun.name, hashed
+        return None
+    made: list[Any]
+    if begun.kind == "wallets":  # in API mode, the name of a wallet is not known
+        made = [address for address in observed.made_wallets if address not in state.wallets.values()]
+    else:
+        there = observed.groups if begun.kind == "groups" else observed.triggers
+        made = [identity for identity, each in there.items() if each.name == begun.name]
+    if fresh := [identity for identity in made if str(identity) not in begun.before]:
+        state.end(begun.kind, begun.name, fresh[0])
     return None
 
 

@@ -70,7 +70,7 @@ def plan(
             "the description contains triggers, but the client of the triggers service is missing",
             hint="Pass an authorized client: plan(..., triggers=svcnb.TriggersClient(...)).",
         )
-    return Plan(svc, description, State(path), prune=prune, triggers=triggers)
+    return Plan(svc, description, State.load(path), prune=prune, triggers=triggers)
 
 
 class Plan(Sequence[Step]):

@@ -35,7 +35,19 @@ class Begun(BaseModel):
     """Identifiers of the resources of this kind before the request. All other resources of this kind are new."""
 
 
-class _Content(BaseModel):
+class State(BaseModel):
+    """Names of the resources of one account, stored in a file or in memory.
+
+    Attributes:
+        account: Hash of a ChainSecured account, or address of the master wallet. Empty before the first plan.
+        wallets: Addresses of wallets, with their names as keys.
+        groups: Ids of groups, with their names as keys.
+        keys: Hashes of usage keys, with their names as keys.
+        triggers: Ids of triggers, with their names as keys.
+        begun: Creation that the plan requested, and whose result is unknown. None if there is no such creation.
+        path: Path of the file. None keeps the state in memory.
+    """
+
     version: int = SCHEMA.current
     account: str = ""
     wallets: dict[str, str] = Field(default_factory=dict)
@@ -44,20 +56,18 @@ class _Content(BaseModel):
     triggers: dict[str, str] = Field(default_factory=dict)
     begun: Begun | None = None
 
+    path: Path | None = Field(None, exclude=True)
 
-class State:
-    """Names of the resources of one account, stored in a file or in memory.
+    @classmethod
+    def load(cls, path: Path | None) -> State:
+        """Returns the state in a file, or an empty state if the file is missing.
 
-    Args:
-        path: Path of the file. None keeps the state in memory.
-
-    Raises:
-        InvalidArgument: The file is not a state file.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
-        self._content = _Content() if path is None or not path.exists() else _read(path)
+        Raises:
+            InvalidArgument: The file is not a state file.
+        """
+        state = cls() if path is None or not path.exists() else _read(path)
+        state.path = path
+        return state
 
     def belongs_to(self, account: str) -> None:
         """Binds the names to an account.
@@ -68,65 +78,40 @@ class State:
         Raises:
             InvalidArgument: The names belong to another account.
         """
-        if self._content.account and self._content.account != account:
+        if self.account and self.account != account:
             raise InvalidArgument(
-                f"the state file {self.path} belongs to the account {self._content.account}, but the plan is for the "
+                f"the state file {self.path} belongs to the account {self.account}, but the plan is for the "
                 f"account {account}",
                 hint="Use a client of the account in the state file, or pass another state file.",
             )
-        self._content.account = account
-
-    @property
-    def wallets(self) -> dict[str, str]:
-        """Addresses of wallets, with their names as keys."""
-        return self._content.wallets
-
-    @property
-    def groups(self) -> dict[str, int]:
-        """Ids of groups, with their names as keys."""
-        return self._content.groups
-
-    @property
-    def keys(self) -> dict[str, str]:
-        """Hashes of usage keys, with their names as keys."""
-        return self._content.keys
-
-    @property
-    def triggers(self) -> dict[str, str]:
-        """Ids of triggers, with their names as keys."""
-        return self._content.triggers
-
-    @property
-    def begun(self) -> Begun | None:
-        """Creation that the plan requested, and whose result is unknown. None if there is no such creation."""
-        return self._content.begun
+        self.account = account
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
         """Records that the plan is about to create a resource. A later plan can then find the result."""
-        self._content.begun = Begun(kind=kind, name=name, before=before)
+        self.begun = Begun(kind=kind, name=name, before=before)
         self.save()
 
     def end(self, kind: str, name: str, identity: Any) -> None:
         """Records the identifier of the created resource. Its creation is then complete."""
         getattr(self, kind)[name] = identity
-        self._content.begun = None
+        self.begun = None
         self.save()
 
     def clear_begun(self) -> None:
         """Records that the creation of the resource failed or was undone."""
-        self._content.begun = None
+        self.begun = None
         self.save()
 
     def save(self) -> None:
         """Writes the state file. Without a path, the method has no effect."""
         if self.path is not None:
-            document = SCHEMA.stamped(self._content.model_dump(mode="json"))
+            document = SCHEMA.stamped(self.model_dump(mode="json"))
             replace_file(self.path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
-def _read(path: Path) -> _Content:
+def _read(path: Path) -> State:
     try:
-        return _Content.model_validate(SCHEMA.read(parse(read_text(path)), path))
+        return State.model_validate(SCHEMA.read(parse(read_text(path)), path))
     except UnreadableVersion as error:
         raise InvalidArgument(
             str(error),

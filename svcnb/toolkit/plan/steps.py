@@ -13,7 +13,6 @@ from svcnb.toolkit import cost
 from svcnb.toolkit.plan.description import EVERYTHING, MASTER, Description
 
 if TYPE_CHECKING:
-    from svcnb.protocol.action import Action
     from svcnb.toolkit.plan.observed import Observed
     from svcnb.toolkit.plan.secrets import Secrets
     from svcnb.toolkit.plan.state import State
@@ -62,23 +61,27 @@ class Execution:
 
     # --- lookup by name ---------------------------------------------------------------------------------------------
 
-    def group_numbers(self, names: tuple[str, ...]) -> list[int]:
-        """Returns the ids of the groups with the given names."""
-        return [everything if name == EVERYTHING else self.state.groups[name] for name in names]
-
-    def addresses(self, names: tuple[str, ...]) -> list[str]:
-        """Returns the addresses of the wallets with the given names."""
-        return [self.address(name) for name in names]
-
     def address(self, name: str) -> str:
         """Returns the address of the wallet with the given name."""
         if name == EVERYTHING:
             return WILDCARD_ADDRESS
         return self.observed.master() if name == MASTER else self.state.wallets[name]
 
-    def actions(self, names: tuple[str, ...]) -> list[Action | str | int]:
-        """Returns the actions with the given names, or their CIDs."""
-        return [everything if name == EVERYTHING else self.description.action(name) for name in names]
+    def _of_group(self, name: str) -> dict[str, Any]:
+        spec = self.description.groups[name]
+        return {
+            "description": spec.description,
+            "actions": [everything if each == EVERYTHING else self.description.action(each) for each in spec.actions],
+            "wallets": [self.address(each) for each in spec.wallets],
+        }
+
+    def _of_key(self, name: str) -> dict[str, Any]:
+        spec = self.description.keys[name]
+        lists = {
+            field: [everything if each == EVERYTHING else self.state.groups[each] for each in names]
+            for field, names in spec.lists().items()
+        }
+        return {"description": spec.description, **lists, **spec.flags()}
 
     # --- creations, recorded before the request and after the response ---------------------------------------------
 
@@ -92,40 +95,24 @@ class Execution:
 
     def create_group(self, name: str) -> None:
         """Creates a group with its actions and wallets, and records its id in the state."""
-        spec = self.description.groups[name]
         self.state.begin("groups", name, tuple(str(number) for number in self.observed.groups))
-        group = self.svc.groups.create(
-            name, description=spec.description, actions=self.actions(spec.actions), wallets=self.addresses(spec.wallets)
-        )
+        group = self.svc.groups.create(name, **self._of_group(name))
         self.state.end("groups", name, group.id)
 
     def update_group(self, name: str) -> None:
         """Replaces the name, description, actions and wallets of a group."""
-        spec = self.description.groups[name]
-        self.svc.groups.update(
-            self.state.groups[name],
-            name=name,
-            description=spec.description,
-            actions=self.actions(spec.actions),
-            wallets=self.addresses(spec.wallets),
-        )
+        self.svc.groups.update(self.state.groups[name], name=name, **self._of_group(name))
 
     def create_key(self, name: str) -> None:
         """Creates a usage key. The method stores the secret of the key before the state records the key as created."""
-        spec = self.description.keys[name]
         self.state.begin("keys", name, tuple(self.observed.keys))
-        lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
-        key: UsageKey = self.svc.usage_keys.create(name, description=spec.description, **lists, **spec.flags())
+        key: UsageKey = self.svc.usage_keys.create(name, **self._of_key(name))
         self.secrets.keep(name, key.usage_api_key.reveal() if key.usage_api_key else "")
         self.state.end("keys", name, key.api_key_hash)
 
     def update_key(self, name: str) -> None:
         """Replaces the name, description and permissions of a usage key."""
-        spec = self.description.keys[name]
-        lists = {field: self.group_numbers(names) for field, names in spec.lists().items()}
-        self.svc.usage_keys.update(
-            self.state.keys[name], name=name, description=spec.description, **lists, **spec.flags()
-        )
+        self.svc.usage_keys.update(self.state.keys[name], name=name, **self._of_key(name))
 
     def create_trigger(self, name: str) -> None:
         """Creates a trigger. Then disables the trigger if the description contains ``enabled = false``."""
@@ -188,38 +175,31 @@ def update_group(description: Description, name: str, why: str) -> Step:
 
 def permit_action(name: str, action: str) -> Step:
     """Returns the step that adds an action to a group."""
-
-    def run(execution: Execution) -> None:
-        execution.svc.groups.add_action(execution.state.groups[name], execution.description.action(action))
-
-    return Step("+", "group", name, f"permit action {action}", *_price("groups.add_action"), run)
+    return _member("+", name, "add_action", f"permit action {action}", lambda it: it.description.action(action))
 
 
 def permit_wallet(name: str, wallet: str) -> Step:
     """Returns the step that adds a wallet to a group."""
-
-    def run(execution: Execution) -> None:
-        execution.svc.groups.add_wallet(execution.state.groups[name], execution.address(wallet))
-
-    return Step("+", "group", name, f"permit wallet {wallet}", *_price("groups.add_wallet"), run)
+    return _member("+", name, "add_wallet", f"permit wallet {wallet}", lambda it: it.address(wallet))
 
 
 def withdraw_action(name: str, hashed: str, label: str) -> Step:
     """Returns the step that removes an action from a group."""
-
-    def run(execution: Execution) -> None:
-        execution.svc.groups.remove_action(execution.state.groups[name], hashed)
-
-    return Step("-", "group", name, f"remove action {label}", *_price("groups.remove_action"), run)
+    return _member("-", name, "remove_action", f"remove action {label}", lambda _: hashed)
 
 
 def withdraw_wallet(name: str, address: str, label: str) -> Step:
     """Returns the step that removes a wallet from a group."""
+    return _member("-", name, "remove_wallet", f"remove wallet {label}", lambda _: address)
 
-    def run(execution: Execution) -> None:
-        execution.svc.groups.remove_wallet(execution.state.groups[name], address)
 
-    return Step("-", "group", name, f"remove wallet {label}", *_price("groups.remove_wallet"), run)
+def _member(sign: Sign, name: str, method: str, says: str, member: Callable[[Execution], Any]) -> Step:
+    """Returns the step that adds an action or a wallet to a group, or removes it."""
+
+    def run(it: Execution) -> None:
+        getattr(it.svc.groups, method)(it.state.groups[name], member(it))
+
+    return Step(sign, "group", name, says, *_price(f"groups.{method}"), run)
 
 
 def create_key(name: str) -> Step:

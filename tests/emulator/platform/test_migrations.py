@@ -159,7 +159,7 @@ def kept(tmp_path: Path, name: str) -> Path:
 @pytest.mark.parametrize("version", range(1, plan.SCHEMA.current + 1))
 def test_plan_states_of_every_version_are_opened(tmp_path, version) -> None:
     path = kept(tmp_path, f"plan-{version}.state.json")
-    state = plan.State(path)
+    state = plan.State.load(path)
     assert (state.wallets, state.groups) == ({"signer": "0x" + "12" * 20}, {"askers": 3})
     state.save()
     assert json.loads(path.read_text())["written_by"] == svcnb.__version__
@@ -259,7 +259,7 @@ def test_a_newer_run_history_is_refused_and_left_alone(tmp_path) -> None:
 def test_newer_documents_are_refused_and_name_the_version_that_reads_them(tmp_path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"version": 9, "written_by": "7.8.9"}))
-    for opened in (plan.State, roster.Roster):
+    for opened in (plan.State.load, roster.Roster):
         with pytest.raises(InvalidArgument, match=r"has version 9.*use svcnb 7\.8\.9 or newer"):
             opened(path)
     assert json.loads(path.read_text())["version"] == 9
