@@ -116,7 +116,7 @@ class NodeConfig:
         return ChainConfigKeys(keys=[*_NODE_KEYS, cost, *limits])
 
     async def action_limits(self, _call: Call, _given: None) -> ActionClientConfig:
-        """Returns the limits of one execution, such as the maximum duration and the maximum memory."""
+        """Returns the limits of one run, such as the maximum duration and the maximum memory."""
         limits = self._settings.limits
         return ActionClientConfig(
             timeout_ms=limits.timeout_ms,
