@@ -78,7 +78,12 @@ def _exchange(call: Call[T], config: Config) -> Flow[T]:
             answer = cast("Answer", (yield request))
         except errors.TransportError as error:
             if last or not _may_repeat(call, error):
-                raise _with_doubt_hint(call, error) from error.__cause__
+                if call.in_doubt and not error.unsent and not isinstance(error, errors.NotTheApi):
+                    error.hint = (
+                        f"{call.in_doubt} The client did not retry the call, because the service may have performed "
+                        "the call."
+                    )
+                raise error from error.__cause__
             wait = delay(attempt, None, config)
         else:
             if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - statuses 2xx are successes
@@ -148,20 +153,16 @@ def _headers(call: Call[Any], config: Config) -> dict[str, str]:
     if call.key and config.wallet_auth:
         headers |= config.wallet_auth()
     if call.control:
-        _authorize_control(headers, config)
+        # Read the token for each call, because a restarted emulator at the same address has another token.
+        if (found := control_tokens.find(config.base_url)) is not None:
+            headers["Authorization"] = found.authorization()
+        elif config.control_token:
+            headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
     if config.correlation_id and call.path:  # calls to chain nodes have no path, and chain nodes do not use the id
         headers["X-Correlation-Id"] = config.correlation_id
     if call.body is not None:
         headers["Content-Type"] = "application/json"
     return headers | dict(call.headers or {})
-
-
-def _authorize_control(headers: dict[str, str], config: Config) -> None:
-    # Read the token for each call, because a restarted emulator at the same address has another token.
-    if (found := control_tokens.find(config.base_url)) is not None:
-        headers["Authorization"] = found.authorization()
-    elif config.control_token:
-        headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
 
 
 def encode(body: object, *, ascii_only: bool = False) -> bytes:
@@ -209,14 +210,6 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, (until - since).total_seconds())
     except (ValueError, TypeError):
         return None
-
-
-def _with_doubt_hint(call: Call[Any], error: errors.TransportError) -> errors.TransportError:
-    if call.in_doubt and not error.unsent and not isinstance(error, errors.NotTheApi):
-        error.hint = (
-            f"{call.in_doubt} The client did not retry the call, because the service may have performed the call."
-        )
-    return error
 
 
 def read(call: Call[T], answer: Answer, request: Request) -> T:

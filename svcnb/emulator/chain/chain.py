@@ -111,8 +111,10 @@ class Chain:
                     payers=self.payers,
                     admin_payer=self.admin_payer,
                 )
-        except BaseException:
+        except BaseException as error:
             await chain.stop()
+            if isinstance(error, RpcError | AbiError):
+                raise ChainUnavailable(f"the chain returned an unexpected response: {error.message}") from error
             raise
 
     async def restart(self, between: Callable[[], Awaitable[object]]) -> None:

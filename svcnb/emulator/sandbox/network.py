@@ -88,11 +88,6 @@ class Network:
             recording = Recording(file, must_exist=policy == "replay")
         self.policy, self._recording = policy, recording
 
-    @property
-    def held_bytes(self) -> int:
-        """Memory budget that large responses use until the runs have received them, in bytes."""
-        return self._held.held
-
     async def close(self) -> None:
         """Closes all connections. A later request opens new connections."""
         client, self._client = self._client, None
