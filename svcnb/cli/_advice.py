@@ -162,14 +162,16 @@ def advice(error: BaseException) -> str:
     errors = sys.modules.get("svcnb.client.errors")
     if own and own == getattr(errors, "EXECUTION_HINT", ""):
         return _EXECUTION
-    if str(getattr(error, "message", "")).startswith("there is no endpoint "):
+    message = str(getattr(error, "message", ""))
+    if message.startswith("there is no endpoint "):
         return _ADDRESS
-    if str(getattr(error, "message", "")).startswith("there is no payment "):
+    if message.startswith("there is no payment "):
         return _PAYMENT
     for name, step in _ADVICE.items():
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and isinstance(error, kind):
-            return _APPROVAL if name == "Unauthorized" and _is_about_a_token(error) else step
+            is_about_a_token = name == "Unauthorized" and "token" in message
+            return _APPROVAL if is_about_a_token else step
     return in_commands(own)
 
 
@@ -209,7 +211,3 @@ def _word(value: ast.expr) -> str:
     import shlex
 
     return value.id.upper() if isinstance(value, ast.Name) else shlex.quote(str(ast.literal_eval(value)))
-
-
-def _is_about_a_token(error: BaseException) -> bool:
-    return "token" in str(getattr(error, "message", ""))
