@@ -161,11 +161,9 @@ def load(
     if not chosen:
         raise ConfigError(
             "the service address is not set",
-            hint=(
-                "Pass base_url=URL (--base-url on the command line), set SVC_BASE_URL, or write base_url into "
-                "`~/.config/svcnb/config.toml`. To start a local service, run `svcnb emulator`. In Python, use `with "
-                "svcnb.Emulator() as emu: svc = emu.client()`."
-            ),
+            hint="Pass base_url=URL (--base-url on the command line), set SVC_BASE_URL, or write base_url into "
+            "`~/.config/svcnb/config.toml`. To start a local service, run `svcnb emulator`. In Python, use `with "
+            "svcnb.Emulator() as emu: svc = emu.client()`.",
         )
     return Config(
         base_url=clean_url(chosen, "base_url").removesuffix(API_PATH),
