@@ -24,11 +24,7 @@ TOKEN_FILE = "SVC_TRIGGERS_TOKEN_FILE"  # noqa: S105 - the name of a variable
 
 
 def check_settings(reads: str, environment: Mapping[str, str]) -> None:
-    """Checks that the settings of a report exist, before the report runs.
-
-    Args:
-        reads: Data source of the report: ``account`` or ``triggers``.
-        environment: Environment variables of the report.
+    """Checks that the settings for a data source (``account`` or ``triggers``) exist, before the report runs.
 
     Raises:
         ConfigError: A setting is missing. The hint contains its name.
@@ -89,9 +85,6 @@ def triggers_service() -> TriggersClient:
 
 def triggers_token(environment: Mapping[str, str]) -> str:
     """Returns the token of the triggers service from the file in ``SVC_TRIGGERS_TOKEN_FILE``.
-
-    Args:
-        environment: Environment variables of the report.
 
     Raises:
         ConfigError: The variable is not set, or the file cannot be read.

@@ -25,9 +25,6 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
 
     These are the key and the tokens of the settings, and the values of variables whose names suggest a secret, such as
     ``DATABASE_PASSWORD``.
-
-    Args:
-        environment: Environment variables of the report.
     """
     found = [environment.get(name, "").strip() for name in _SECRETS]
     with suppress(KeyError, OSError, UnicodeDecodeError):

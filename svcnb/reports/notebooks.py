@@ -45,10 +45,7 @@ class Parameter:
     description: str = ""
 
     def value(self, given: Any) -> Any:
-        """Returns a value, converted to the type of the parameter.
-
-        Args:
-            given: Value, or its text on a command line.
+        """Returns a value, or its text on a command line, converted to the type of the parameter.
 
         Raises:
             ValueError: The value has the wrong type.
@@ -142,9 +139,6 @@ def is_own(name: str) -> bool:
 def read_notebook(file: str | Path) -> OwnNotebook:
     """Returns a notebook's title and parameters.
 
-    Args:
-        file: Path of the notebook.
-
     Raises:
         NotebookUnusable: The file does not exist, is too large, is not a notebook, or is not written in Python.
     """
@@ -234,17 +228,13 @@ def _parameters(source: str, path: Path) -> dict[str, Parameter]:
     lines = source.splitlines()
     found = {}
     for line in tree.body:
-        targets = (
-            line.targets if isinstance(line, ast.Assign) else [line.target] if isinstance(line, ast.AnnAssign) else []
-        )
-        for target in targets:
-            if (
-                isinstance(target, ast.Name)
-                and isinstance(line, (ast.Assign, ast.AnnAssign))
-                and line.value is not None
-            ):
-                comment = lines[(line.end_lineno or 1) - 1].encode()[line.end_col_offset :].decode().partition("#")[2]
-                found[target.id] = _parameter(target.id, line.value, getattr(line, "annotation", None), comment.strip())
+        if not isinstance(line, (ast.Assign, ast.AnnAssign)) or line.value is None:
+            continue
+        comment = lines[(line.end_lineno or 1) - 1].encode()[line.end_col_offset :].decode().partition("#")[2].strip()
+        for target in line.targets if isinstance(line, ast.Assign) else [line.target]:
+            if isinstance(target, ast.Name):
+                annotation = getattr(line, "annotation", None)
+                found[target.id] = _parameter(target.id, line.value, annotation, comment)
     return found
 
 

@@ -29,13 +29,7 @@ _PAGE: Final = """<!DOCTYPE html>
 
 
 def page(notebook: NotebookNode, title: str, *, code: bool = False) -> str:
-    """Returns a report as HTML.
-
-    Args:
-        notebook: Executed notebook.
-        title: Title of the page.
-        code: Whether to show the code of cells. The page always shows the code of a failed cell.
-    """
+    """Returns an executed report as HTML. The page always shows the code of a failed cell."""
     from nbconvert import HTMLExporter
     from traitlets.config import Config
 

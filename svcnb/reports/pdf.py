@@ -27,9 +27,6 @@ def chromium() -> str | None:
 def print_pdf(page: Path) -> Path | None:
     """Prints a page to a PDF in the same folder, without scripts and without access to other addresses.
 
-    Args:
-        page: Path of the HTML file.
-
     Returns:
         Path of the PDF. If Chromium is missing or fails, the function logs a warning and returns None.
     """

@@ -203,9 +203,6 @@ def _paths(environment: Mapping[str, str]) -> list[str]:
 def find(name: str) -> ReportKind | OwnNotebook:
     """Returns the report that has the given name, or the notebook in a file.
 
-    Args:
-        name: Name of a report in `catalogue`, or path of a file that ends with ``.ipynb``.
-
     Raises:
         UnknownReport: No report has this name.
         NotebookUnusable: The file is not a Python notebook.

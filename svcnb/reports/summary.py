@@ -38,13 +38,7 @@ class Summary:
 
     @classmethod
     def of(cls, made: Report | ReportFailed | Exception, name: str, exit_code: int) -> Summary:
-        """Returns the summary of a report.
-
-        Args:
-            made: Completed report, or its error.
-            name: Name of the report.
-            exit_code: The exit code of `svcnb report`.
-        """
+        """Returns the summary of a completed report, or of its error."""
         if isinstance(made, Report):
             files = {"html": str(made.html), "notebook": str(made.notebook)}
             return cls(

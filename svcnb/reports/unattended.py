@@ -37,10 +37,6 @@ class NotificationFailed(SvcnbError):
 def locked(folder: Path, name: str) -> Iterator[None]:
     """Context manager that locks a report while it runs. If the process ends, the operating system releases the lock.
 
-    Args:
-        folder: Folder for the lock and the report's files.
-        name: Name of the report's files, without an extension.
-
     Raises:
         ReportRunning: Another process is running the report.
     """
@@ -92,10 +88,7 @@ def ipython_folder() -> Iterator[None]:
 
 
 def webhook(url: str) -> str:
-    """Checks the URL of a webhook and returns it.
-
-    Args:
-        url: URL of the webhook. Error messages never contain the URL, because it often contains a secret.
+    """Checks the URL of a webhook and returns it. Errors never contain the URL, because it often contains a secret.
 
     Raises:
         ConfigError: The URL does not use http or https.
@@ -111,10 +104,6 @@ def webhook(url: str) -> str:
 
 def notify(url: str, summary: Mapping[str, Any]) -> None:
     """Sends a summary as JSON to a webhook. The function does not follow redirects.
-
-    Args:
-        url: Address of the webhook.
-        summary: Content of the notification, from `Summary.json`.
 
     Raises:
         NotificationFailed: The webhook is not reachable, or did not respond with a 2xx status.

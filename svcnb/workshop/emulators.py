@@ -23,13 +23,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
-from svcnb.client.errors import InvalidArgument
 from svcnb.control import EmulatorControl, EmulatorError
 from svcnb.files import replace_file
 from svcnb.launch import Emulator
-from svcnb.migrations import DocumentSchema, UnreadableVersion
+from svcnb.migrations import DocumentSchema
 from svcnb.protocol.limits import LEARNER_IDLE_STOP_S, MAX_LEARNER_EMULATORS, MAX_LEARNER_RUNNING
-from svcnb.protocol.nesting import parse
+from svcnb.workshop.roster import read_document
 
 HOST: Final = "127.0.0.1"
 """Listening address. Emulators of lessons have publicly known seeds, so they accept only local connections."""
@@ -123,11 +122,7 @@ class HostedEmulator:
                 self.process = None
 
     def clear(self, settings: Mapping[str, Any] | None = None) -> None:
-        """Stops the emulator and deletes its state.
-
-        Args:
-            settings: Settings of the next start. None means the current settings.
-        """
+        """Stops the emulator and deletes its state."""
         with self.lock:
             self.stop()
             shutil.rmtree(self.folder / _STATE, ignore_errors=True)
@@ -215,11 +210,7 @@ class Emulators:
             return hosted.start().handle()
 
     def running(self, learner: str | None = None) -> list[EmulatorControl]:
-        """Returns handles of the running emulators. Waits for emulators that are starting.
-
-        Args:
-            learner: Identifier of the learner who owns the emulators. None means all learners.
-        """
+        """Returns handles of the running emulators of one or all learners. Waits for emulators that are starting."""
         found = []
         for each in self._hosted(learner):
             with each.lock:
@@ -232,22 +223,13 @@ class Emulators:
         return [process.pid for each in self._hosted() if (process := each.process) is not None and process.running]
 
     def clear(self, learner: str) -> None:
-        """Deletes the states of a learner's emulators. Their addresses do not change.
-
-        Args:
-            learner: Identifier of the learner who owns the emulators.
-        """
+        """Deletes the states of a learner's emulators. Their addresses do not change."""
         with self._stopped(learner) as mine:
             for each in mine.values():
                 each.clear()
 
     def copy(self, learner: str, target: Path) -> None:
-        """Stops a learner's emulators, and copies their states.
-
-        Args:
-            learner: Identifier of the learner who owns the emulators.
-            target: Folder of the copy. The method replaces the content of the folder.
-        """
+        """Stops a learner's emulators, and copies their states to a folder, whose content the method replaces."""
         with self._stopped(learner) as mine:
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(mode=0o700, parents=True)
@@ -255,12 +237,7 @@ class Emulators:
                 shutil.copytree(each.folder, target / name)
 
     def replace(self, learner: str, source: Path) -> None:
-        """Stops a learner's emulators, and restores their copied states. Their addresses do not change.
-
-        Args:
-            learner: Identifier of the learner who owns the emulators.
-            source: Folder that `copy` created.
-        """
+        """Stops a learner's emulators, and restores the states that `copy` stored. Their addresses do not change."""
         for copied in sorted(source.iterdir()):
             self.open(learner, copied.name, _about(copied).settings)
         with self._stopped(learner) as mine:
@@ -377,18 +354,7 @@ class Emulators:
 
 def _about(folder: Path) -> _About:
     file = folder / _ABOUT
-    if not file.exists():
-        return _About()
-    try:
-        return _About.model_validate(SCHEMA.read(parse(file.read_text(encoding="utf-8")), file))
-    except UnreadableVersion as error:
-        raise InvalidArgument(
-            str(error), hint="Install the svcnb version that this message specifies, or choose a different folder."
-        ) from error
-    except ValueError as error:
-        raise InvalidArgument(
-            f"{file} is not the file of an emulator", hint=f"Delete the folder {folder}. The learner starts again."
-        ) from error
+    return read_document(file, SCHEMA, _About) if file.exists() else _About()
 
 
 def _listen(port: int) -> socket.socket:

@@ -149,15 +149,7 @@ def rehearse(
 
 
 class _Rehearsing:
-    """State of a running rehearsal.
-
-    Args:
-        room: Workshop with the simulated learners.
-        lessons: Notebooks of the lessons.
-        pause_s: Seconds between two cells.
-        folder: Folder for the learners' copies of the lessons.
-        progress: Progress bar, which advances by one step with each cell.
-    """
+    """State of a running rehearsal."""
 
     def __init__(self, room: Workshop, lessons: Sequence[Path], pause_s: float, folder: Path, progress: Bar) -> None:
         self._room = room
@@ -263,11 +255,7 @@ class _Rehearsing:
 
 
 class _Memory:
-    """Peak memory use, in MiB of proportional set size. Only Linux provides this value.
-
-    Args:
-        pids: Function that returns the process ids of the emulators and of the kernels.
-    """
+    """Peak memory use of emulators and kernels, in MiB of proportional set size. Only Linux provides this value."""
 
     def __init__(self, pids: Callable[[], tuple[list[int], list[int]]]) -> None:
         self._pids = pids

@@ -11,15 +11,17 @@ import unicodedata
 from collections.abc import Container, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from svcnb.client.errors import InvalidArgument
 from svcnb.files import replace_file
 from svcnb.migrations import DocumentSchema, UnreadableVersion
 from svcnb.protocol.limits import MAX_LEARNER_NAME_CHARS
 from svcnb.protocol.nesting import parse
+
+Document = TypeVar("Document", bound=BaseModel)
 
 _ID_CHARACTERS: Final = 48
 _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
@@ -90,6 +92,25 @@ class _Content(BaseModel):
     unlocked: list[str] = Field(default_factory=list)
 
 
+def read_document(path: Path, schema: DocumentSchema, model: type[Document]) -> Document:
+    """Reads a file in the folder of a workshop.
+
+    Raises:
+        InvalidArgument: The file cannot be read, is not this document, or has a version that this svcnb cannot read.
+    """
+    try:
+        return model.model_validate(schema.read(parse(path.read_text(encoding="utf-8")), path))
+    except UnreadableVersion as error:
+        hint = "Install the svcnb version that this message specifies, or choose a different folder."
+        raise InvalidArgument(str(error), hint=hint) from error
+    except OSError as error:
+        hint = "Check the permissions of the file, or choose a different folder."
+        raise InvalidArgument(f"cannot read {path}: {error.strerror or error}", hint=hint) from error
+    except (TypeError, ValueError) as error:
+        hint = "Choose a different folder, or move this file."
+        raise InvalidArgument(f"{path} is not the {schema.what}", hint=hint) from error
+
+
 def clean(text: str, what: str = "name") -> str:
     """Returns a display name or an e-mail address in Unicode normal form C, without surrounding whitespace.
 
@@ -137,23 +158,7 @@ class Roster:
         """Lock for reading, changing and writing a learner."""
         self._content = _Content()
         if path is not None and path.exists():
-            try:
-                document = parse(path.read_text(encoding="utf-8"))
-                self._content = _Content.model_validate(SCHEMA.read(document, path))
-            except UnreadableVersion as error:
-                raise InvalidArgument(
-                    str(error),
-                    hint="Install the svcnb version that this message specifies, or choose a different folder.",
-                ) from error
-            except OSError as error:
-                raise InvalidArgument(
-                    f"cannot read the roster {path}: {error.strerror or error}",
-                    hint="Check the permissions of the file, or choose a different folder.",
-                ) from error
-            except (ValidationError, TypeError, ValueError) as error:
-                raise InvalidArgument(
-                    f"{path} is not the roster of a workshop", hint="Choose a different folder, or move this file."
-                ) from error
+            self._content = read_document(path, SCHEMA, _Content)
 
     def __iter__(self) -> Iterator[Learner]:
         return iter(sorted(self._content.learners.values(), key=lambda each: each.name))

@@ -17,9 +17,9 @@ import secrets
 import socket
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,7 +36,7 @@ from svcnb.control.errors import ControlRefused
 from svcnb.protocol.limits import MAX_LEARNER_REQUESTS, MAX_WORKSHOP_BODY_BYTES
 from svcnb.protocol.nesting import parse
 from svcnb.workshop.connection import LimitedConnection
-from svcnb.workshop.roster import Learner, UnknownLearner
+from svcnb.workshop.roster import Learner
 
 if TYPE_CHECKING:
     from svcnb.workshop.workshop import Workshop
@@ -200,30 +200,18 @@ class WorkshopServer:
     async def _unlock(self, request: Request) -> Response:
         """Unlocks the solutions of lessons."""
         self._require_instructor(request)
-        try:
+        with _refusing("the lessons are invalid", 'Send a list of lesson numbers: {"lessons": [1, 2]}.'):
             order = Unlock.model_validate_json(await _body(request) or b"{}")
             return JSONResponse({"unlocked": await run_in_threadpool(self._room.unlock, *order.lessons)})
-        except InvalidArgument as error:
-            raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False)[0]
-            message = f"the lessons {reprlib.repr(first['input'])} are invalid: {first['msg']}"
-            raise _Refused(UNPROCESSABLE, message, 'Send a list of lesson numbers: {"lessons": [1, 2]}.') from None
 
     async def _teach(self, request: Request) -> Response:
         """Adds or resets one learner, or saves or restores the states of the learner's emulators."""
         self._require_instructor(request)
         name, verb = request.path_params["name"], request.path_params["verb"]
-        try:
+        fix = 'Send {} or an object, for example {"label": "start"}.'
+        with _refusing("the body of the request is invalid", fix, NOT_FOUND):
             order = Order.model_validate_json(await _body(request) or b"{}")
             return JSONResponse(await run_in_threadpool(self._do, name, verb, order))
-        except ValidationError as error:
-            message = f"the body of the request is invalid: {_problem(error)}"
-            raise _Refused(UNPROCESSABLE, message, 'Send {} or an object, for example {"label": "start"}.') from None
-        except InvalidArgument as error:
-            raise _Refused(NOT_FOUND, error.message, error.hint) from None
-        except SvcnbError as error:
-            raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
 
     def _do(self, name: str, verb: str, order: Order) -> dict[str, Any]:
         if verb in {"add", "reset"}:
@@ -237,15 +225,9 @@ class WorkshopServer:
     async def _faults(self, request: Request) -> Response:
         """Injects a fault into all running emulators, or deletes all faults of these emulators."""
         self._require_instructor(request)
-        try:
+        with _refusing("the body is not valid JSON", "Send a JSON object."):
             order = parse(await _body(request) or b"null")
             return JSONResponse({"emulators": await run_in_threadpool(self._inject, request.method, order)})
-        except ControlRefused as error:
-            raise _Refused(error.status, error.message, error.hint) from None
-        except SvcnbError as error:
-            raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
-        except ValueError as error:
-            raise _Refused(UNPROCESSABLE, f"the body is not valid JSON: {error}", "Send a JSON object.") from None
 
     def _inject(self, method: str, order: Any) -> int:
         running = self._room.running()
@@ -275,11 +257,7 @@ class WorkshopServer:
 
     @asynccontextmanager
     async def _turn(self, learner: Learner) -> AsyncIterator[None]:
-        """Processes the requests of one learner one at a time, so that one learner cannot occupy all threads.
-
-        Args:
-            learner: Learner who sent the request.
-        """
+        """Processes the requests of one learner one at a time, so that one learner cannot occupy all threads."""
         if self._asked[learner.name] >= MAX_LEARNER_REQUESTS:
             raise _Refused(
                 TOO_MANY,
@@ -294,35 +272,31 @@ class WorkshopServer:
             self._asked[learner.name] -= 1
 
     def _learner(self, request: Request) -> Learner:
-        try:
+        with _refusing(status=UNAUTHORIZED):
             return self._room.roster.of_token(_bearer(request))
-        except UnknownLearner as error:
-            raise _Refused(UNAUTHORIZED, error.message, error.hint) from None
 
     async def _verdict(self, request: Request) -> Response:
         learner = self._learner(request)
-        try:
+        with _refusing("the result of the exercise is invalid", "Send the fields 'exercise' and 'right'."):
             verdict = Verdict.model_validate_json(await _body(request))
             async with self._turn(learner):
                 await run_in_threadpool(self._room.record, learner.name, verdict.exercise, right=verdict.right)
-        except (ValidationError, InvalidArgument) as error:
-            fix = getattr(error, "hint", "Send the fields 'exercise' and 'right'.")
-            raise _Refused(UNPROCESSABLE, f"the result of the exercise is invalid: {_problem(error)}", fix) from None
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
         """Returns an unlocked solution as a notebook."""
         self._learner(request)
-        try:
+        with _refusing(status=FORBIDDEN):
             text = await run_in_threadpool(self._room.solution, request.path_params["notebook"])
-        except InvalidArgument as error:
-            raise _Refused(FORBIDDEN, error.message, error.hint) from None
         return JSONResponse({"notebook": text})
 
     async def _lesson(self, request: Request) -> Response:
         """Starts a lesson's emulator, or responds that the learner's machine must start the emulator."""
         learner, unlocked = self._learner(request), {"solutions": self._room.roster.unlocked}
-        try:
+        with _refusing(
+            "the lesson cannot start, because the body of the request is invalid",
+            "Send a JSON object. Its fields 'settings', 'notebook' and 'resume' are optional.",
+        ):
             order = LessonStart.model_validate_json(await _body(request) or b"{}")
             async with self._turn(learner):
                 await run_in_threadpool(self._room.arrive, learner.name, request.path_params["lesson"])
@@ -333,14 +307,6 @@ class WorkshopServer:
             async with self._turn(learner):
                 # Starts run in separate threads, so that the board and the results do not wait for them.
                 emulator = await asyncio.get_running_loop().run_in_executor(self._starts, start)
-        except ValidationError as error:
-            message = f"the lesson cannot start, because the body of the request is invalid: {_problem(error)}"
-            fix = "Send a JSON object. Its fields 'settings', 'notebook' and 'resume' are optional."
-            raise _Refused(UNPROCESSABLE, message, fix) from None
-        except InvalidArgument as error:
-            raise _Refused(UNPROCESSABLE, error.message, error.hint) from None
-        except SvcnbError as error:
-            raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
         return JSONResponse(emulator.connection() | unlocked)
 
 
@@ -351,6 +317,27 @@ class _Refused(Exception):
         super().__init__(message)
         self.status = status
         self.answer = {"error": "refused", "message": message, "fix": fix or ""}
+
+
+@contextmanager
+def _refusing(what: str = "", fix: str = "", status: int = UNPROCESSABLE) -> Iterator[None]:
+    """Converts errors to error responses.
+
+    Args:
+        what: Text before the problem of an invalid body.
+        fix: How to fix an invalid body.
+        status: Status for a value that the workshop rejects.
+    """
+    try:
+        yield
+    except ControlRefused as error:
+        raise _Refused(error.status, error.message, error.hint) from None
+    except InvalidArgument as error:
+        raise _Refused(status, error.message, error.hint) from None
+    except SvcnbError as error:
+        raise _Refused(BAD_GATEWAY, error.message, error.hint) from None
+    except ValueError as error:
+        raise _Refused(UNPROCESSABLE, f"{what}: {_problem(error)}", fix) from None
 
 
 async def _refuse(_request: Request, error: Exception) -> Response:
@@ -370,11 +357,12 @@ def _starts() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
 
 
-def _problem(error: ValidationError | InvalidArgument) -> str:
-    if isinstance(error, InvalidArgument):
-        return error.message
+def _problem(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
     first = error.errors(include_url=False, include_context=False)[0]
-    return ": ".join([".".join(map(str, first["loc"])), first["msg"]]).removeprefix(": ")
+    said = ": ".join([".".join(map(str, first["loc"])), first["msg"]]).removeprefix(": ")
+    return f"{said}, got {reprlib.repr(first['input'])}"
 
 
 def _is(given: str, secret: str) -> bool:

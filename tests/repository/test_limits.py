@@ -68,7 +68,7 @@ EMULATOR = {
     "Size of the body of a request": f"`--max-body-bytes` ({size(limits.MAX_BODY_BYTES)})",
     "JSON in the body of a request": f"{limits.MAX_JSON_VALUES:,} values, {limits.MAX_JSON_DEPTH} levels of nesting",
     "Bodies of all requests in progress": (
-        f"{size(limits.MAX_BODIES_BYTES_PER_CALLER)} per credential, {size(limits.MAX_BODIES_BYTES)} in total"
+        f"{size(limits.MAX_BODIES_BYTES_PER_CALLER)} per key or token, {size(limits.MAX_BODIES_BYTES)} in total"
     ),
     "Time for a client to read its response": f"{limits.WRITE_TIMEOUT_S:.0f} seconds",
     "Parameters of a query string": f"{limits.MAX_QUERY_PARAMETERS}",
@@ -83,8 +83,8 @@ EMULATOR = {
     "One response of `/rpc`, or all responses to one batch": (
         f"{limits.MAX_RPC_RESPONSE_BYTES:,} bytes, as for a batch in Geth"
     ),
-    "CID in a management call": f"{limits.MAX_CID_CHARS:,} characters",
-    "Pipelined requests that wait for a response": f"{limits.MAX_PIPELINED_REQUESTS}",
+    "CID in a [management call](service/index.md#what-the-service-does)": f"{limits.MAX_CID_CHARS:,} characters",
+    "Pipelined requests on one connection that wait for a response": f"{limits.MAX_PIPELINED_REQUESTS}",
     "Concurrent runs": (
         f"`--action-concurrency` ({SETTINGS.action_concurrency}), of which one account can use at most three quarters"
     ),
@@ -110,36 +110,36 @@ EMULATOR = {
     "Pending operations of a run": (
         f"{limits.MAX_PENDING_OPERATIONS}, and {size(limits.MAX_PENDING_OPERATION_BYTES)} of arguments"
     ),
-    "Key operations": f"`--action-max-get-keys-count` ({RUN.max_get_keys_count})",
-    "Message of `Encrypt`": size(limits.MAX_MESSAGE_BYTES),
+    "Key operations of a run": f"`--action-max-get-keys-count` ({RUN.max_get_keys_count})",
+    "Message of [`Encrypt`](service/runtime.md#functions)": size(limits.MAX_MESSAGE_BYTES),
     "Response to one outbound request": (
         f"`--action-max-fetch-bytes` ({size(RUN.max_fetch_bytes)}), after decompression of gzip or deflate. A response "
         "with the content coding br is an error"
     ),
-    "Recording of outbound requests (`--network-policy record`)": f"{size(limits.MAX_RECORDING_BYTES)} of bodies",
+    "[Recording](#recorded-responses) of outbound requests": f"{size(limits.MAX_RECORDING_BYTES)} of bodies",
     "Triggers of one owner": (
         f"{size(limits.MAX_TRIGGERS_BYTES)} of names, code, parameters, settings, keys and addresses, plus "
         f"{limits.TRIGGER_BYTES:,} bytes for each trigger"
     ),
     "Console output of a run": f"`--action-max-console-log-length` ({size(RUN.max_console_log_length)})",
     "Response of a run": f"`--action-max-response-length` ({size(RUN.max_response_length)})",
-    "Response of another service to a trigger run": size(limits.MAX_RUN_ANSWER_BYTES),
+    "Response of the service in `--trigger-execution-url` to a trigger run": size(limits.MAX_RUN_ANSWER_BYTES),
     "Inputs of unfinished trigger runs": f"{size(limits.MAX_OPEN_INPUT_BYTES)} per owner",
     "Inputs and responses of finished trigger runs": f"{size(limits.KEPT_TRIGGER_INPUT_BYTES)} per owner",
-    "Events in the trace of a run": f"{limits.MAX_TRACE_EVENTS:,}",
+    "Events in the [trace](engine.md#trace-of-a-run) of a run": f"{limits.MAX_TRACE_EVENTS:,}",
     "Strings in the trace of a run": (
         f"{limits.MAX_TRACE_METHOD_CHARS} characters for a method, {limits.MAX_TRACE_HOST_CHARS} for a host, "
         f"{limits.MAX_TRACE_TEXT_CHARS:,} for other strings"
     ),
-    "History of executions": (
-        f"{limits.KEPT_EXECUTIONS:,} rows, and {size(limits.KEPT_EXECUTION_BYTES)} of logs, errors and traces"
+    "Stored runs": (
+        f"{limits.KEPT_EXECUTIONS:,} runs, and {size(limits.KEPT_EXECUTION_BYTES)} of logs, errors and traces"
     ),
     "One response of `GET /_emulator/runs`": (
         f"{limits.MAX_EXECUTIONS_PAGE:,} runs and {size(limits.MAX_EXECUTIONS_PAGE_BYTES)}"
     ),
     "Injected faults that have not occurred yet": f"{limits.MAX_PENDING_FAULTS:,}",
     "Name of a snapshot": f"{limits.MAX_SNAPSHOT_NAME_CHARS} characters",
-    "Stored sources for runs by CID": size(limits.KEPT_SOURCE_BYTES),
+    "Stored sources of actions, for later runs that contain only the CID": size(limits.KEPT_SOURCE_BYTES),
     "Operations that the engine [`auto`](engine.md) stores to repeat a run on `v8`": size(limits.MAX_REPEATABLE_BYTES),
 }
 

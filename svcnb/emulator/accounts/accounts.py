@@ -7,6 +7,8 @@ import base64
 import logging
 import math
 import time
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.access.guards import KEY_PRESENT, Access
@@ -34,10 +36,11 @@ MASTER_WALLET_NAME: Final = "AMW"
 MASTER_WALLET_DESCRIPTION: Final = "Account Master Wallet"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Accounts:
     """Endpoints that create an account or check whether an account exists.
 
-    Args:
+    Attributes:
         contract: Client of the contract.
         custody: Custody that derives keys.
         processor: Payment processor, which creates the customer of a new account.
@@ -48,27 +51,18 @@ class Accounts:
         settings: Settings with the starter credits, and with the rate limit for new accounts per IP address.
     """
 
-    def __init__(
-        self,
-        *,
-        contract: ContractCalls,
-        custody: Custody,
-        processor: Processor,
-        ledger: Ledger,
-        access: Access,
-        faults: Faults,
-        store: Store,
-        settings: Settings,
-    ) -> None:
-        self._contract = contract
-        self._custody = custody
-        self._processor = processor
-        self._ledger = ledger
-        self._access = access
-        self._faults = faults
-        self._store = store
-        self._settings = settings
-        self._limiter = RateLimiter("new_account", settings.new_account_burst, store)
+    contract: ContractCalls
+    custody: Custody
+    processor: Processor
+    ledger: Ledger
+    access: Access
+    faults: Faults
+    store: Store
+    settings: Settings
+
+    @cached_property
+    def _limiter(self) -> RateLimiter:
+        return RateLimiter("new_account", self.settings.new_account_burst, self.store)
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints for accounts."""
@@ -94,27 +88,27 @@ class Accounts:
         The service creates a wallet and registers this wallet as the Account Master Wallet. The account key is the
         private key of the wallet in base64. The call sends two transactions in sequence.
         """
-        await self._faults.check("chain")
-        path = self._custody.new_path()
-        secret = self._custody.wallet_secret(path)
+        await self.faults.check("chain")
+        path = self.custody.new_path()
+        secret = self.custody.wallet_secret(path)
         address = address_of(secret)
         api_key = base64.b64encode(secret).decode()
         hashed = key_hash(api_key)
         managed = True
-        await self._contract.write(
+        await self.contract.write(
             "newAccount", hashed, managed, body.account_name, body.account_description or "", address
         )
         await self._register_master_wallet(hashed, address, path)
         try:
-            await self._processor.ensure_customer(address, body.email or None)
+            await self.processor.ensure_customer(address, body.email or None)
         except ServiceError:
             # A failure here is not an error, because the first payment creates a missing customer
             # (docs/service/endpoints.md#account-and-keys).
             _LOG.warning("the payment processor has no customer for %s yet", address, exc_info=True)
-        if self._settings.starter_credits and self._settings.billing_enabled:
-            await self._ledger.add_credit(
+        if self.settings.starter_credits and self.settings.billing_enabled:
+            await self.ledger.add_credit(
                 address,
-                self._settings.starter_credits,
+                self.settings.starter_credits,
                 reason="starter credits",
                 reference=address,
                 kind="starter",
@@ -125,7 +119,7 @@ class Accounts:
         # Retry the write, because the account has no wallet if the chain fails between the two writes.
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                await self._contract.write(
+                await self.contract.write(
                     "registerWalletDerivation", hashed, address, path, MASTER_WALLET_NAME, MASTER_WALLET_DESCRIPTION
                 )
             except Unavailable:
@@ -141,7 +135,7 @@ class Accounts:
         Returns false for an unknown key and for the key of a ChainSecured account.
         """
         try:
-            caller = await self._access.identify(call)
+            caller = await self.access.identify(call)
         except StructuredError as error:
             if error.status != _UNAUTHORIZED:
                 raise
@@ -156,7 +150,7 @@ class Accounts:
         if wait_s is not None:
             raise StructuredError(
                 429,
-                f"at most {self._settings.new_account_burst} accounts per minute can be created from one IP address",
+                f"at most {self.settings.new_account_burst} accounts per minute can be created from one IP address",
                 fix="Wait for the number of seconds in Retry-After, or use an existing account.",
                 headers={"Retry-After": str(math.ceil(wait_s))},
             )

@@ -6,6 +6,7 @@ Source: docs/service/signatures.md#follow-up-transactions.
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from typing import Final
 
 from svcnb.emulator.access.signatures import verify_envelope
@@ -39,10 +40,11 @@ Source: docs/service/signatures.md#verification.
 """
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class ChainSecured:
     """Endpoints that a wallet's signature authorises.
 
-    Args:
+    Attributes:
         contract: Client of the contract.
         custody: Custody that derives keys.
         clock: Clock for the age check of signatures.
@@ -53,26 +55,14 @@ class ChainSecured:
         convert_cents: Price of the conversion in cents.
     """
 
-    def __init__(
-        self,
-        *,
-        contract: ContractCalls,
-        custody: Custody,
-        clock: Clock,
-        chain: Chain,
-        faults: Faults,
-        vocabulary: Vocabulary,
-        guards: tuple[Guard, ...],
-        convert_cents: int,
-    ) -> None:
-        self._contract = contract
-        self._custody = custody
-        self._clock = clock
-        self._chain = chain
-        self._faults = faults
-        self._vocabulary = vocabulary
-        self._guards = guards
-        self._convert_cents = convert_cents
+    contract: ContractCalls
+    custody: Custody
+    clock: Clock
+    chain: Chain
+    faults: Faults
+    vocabulary: Vocabulary
+    guards: tuple[Guard, ...]
+    convert_cents: int
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints that a signature authorises."""
@@ -103,8 +93,8 @@ class ChainSecured:
                 self.convert_to_chain_secured_account,
                 request=ConvertAccountRequest,
                 response=Success,
-                guards=self._guards,
-                price_cents=self._convert_cents,
+                guards=self.guards,
+                price_cents=self.convert_cents,
                 errors=WRITE_ERRORS,
                 tag=_TAG,
             ),
@@ -152,7 +142,7 @@ class ChainSecured:
                 ),
             )
         require_master(call.caller)
-        await self._contract.write("convertToChainSecuredAccount", call.caller.master_hash, signer)
+        await self.contract.write("convertToChainSecuredAccount", call.caller.master_hash, signer)
         return Success()
 
     async def _verify(self, body: SignedRequest, flow: Flow) -> str:
@@ -160,17 +150,17 @@ class ChainSecured:
             body.typed_data,
             body.signature,
             flow=flow,
-            chain_id=self._chain.chain_id,
-            clock=self._clock,
-            vocabulary=self._vocabulary,
+            chain_id=self.chain.chain_id,
+            clock=self.clock,
+            vocabulary=self.vocabulary,
             is_valid_contract_signature=self._accepts,
         )
 
     async def _accepts(self, address: str, digest: bytes, signature: bytes) -> bool:
-        await self._faults.check("chain")
-        return await self._chain.is_valid_signature(address, digest, signature)
+        await self.faults.check("chain")
+        return await self.chain.is_valid_signature(address, digest, signature)
 
     def _new_wallet(self) -> tuple[bytes, str, int]:
-        path = self._custody.new_path()
-        secret = self._custody.wallet_secret(path)
+        path = self.custody.new_path()
+        secret = self.custody.wallet_secret(path)
         return secret, address_of(secret), path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.responses import Response
@@ -44,10 +45,11 @@ _UNHEALTHY: Final = frozenset({503})
 _PUBLIC_CHAINS: Final = frozenset({8453})
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class NodeConfig:
     """Endpoints for the configuration and health of the node.
 
-    Args:
+    Attributes:
         settings: The emulator's settings.
         chain: The chain with the contract.
         engine: The engine that runs actions.
@@ -55,18 +57,15 @@ class NodeConfig:
         address: The address of this server.
     """
 
-    def __init__(
-        self, *, settings: Settings, chain: Chain, engine: Engine, load: LoadMonitor, address: ServerAddress
-    ) -> None:
-        self._settings = settings
-        self._chain = chain
-        self._engine = engine
-        self._load = load
-        self._address = address
+    settings: Settings
+    chain: Chain
+    engine: Engine
+    load: LoadMonitor
+    address: ServerAddress
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints for the configuration."""
-        limits_path = self._settings.vocabulary.action_limits_path
+        limits_path = self.settings.vocabulary.action_limits_path
         return [
             Endpoint("GET", f"{API}/get_node_chain_config", self.chain_config, response=NodeChainConfig, tag=_TAG),
             Endpoint("GET", f"{API}/get_api_payers", self.api_payers, response=list[str], tag=_TAG),
@@ -89,35 +88,35 @@ class NodeConfig:
 
     async def chain_config(self, call: Call, _given: None) -> NodeChainConfig:
         """Returns the configuration of the chain, with the address of the contract that stores the accounts."""
-        chain_id = self._chain.chain_id
+        chain_id = self.chain.chain_id
         return NodeChainConfig(
-            chain_name=self._settings.chain_name,
+            chain_name=self.settings.chain_name,
             chain_id=chain_id,
             is_evm=True,
             testnet=chain_id not in _PUBLIC_CHAINS,
             token="ETH",  # noqa: S106 - the symbol of a coin
-            contract_address=self._chain.contract_address,
-            rpc_url=f"{self._address.seen_by(call.request)}/rpc",
+            contract_address=self.chain.contract_address,
+            rpc_url=f"{self.address.seen_by(call.request)}/rpc",
         )
 
     async def api_payers(self, _call: Call, _given: None) -> list[str]:
         """Returns the addresses of the payers: wallets that send the transactions for accounts in API mode."""
-        return list(self._chain.payers)
+        return list(self.chain.payers)
 
     async def admin_api_payer(self, _call: Call, _given: None) -> str:
         """Returns the address of the wallet that manages the payers."""
-        return self._chain.admin_payer
+        return self.chain.admin_payer
 
     async def chain_config_keys(self, _call: Call, _given: None) -> ChainConfigKeys:
         """Returns the names of the settings that a node reads from the chain."""
-        vocabulary = self._settings.vocabulary
+        vocabulary = self.settings.vocabulary
         cost = f"API_COST_CENTS_{vocabulary.service.upper()}_ACTION"
         limits = [vocabulary.limits_key_prefix + name for name in _LIMIT_KEYS]
         return ChainConfigKeys(keys=[*_NODE_KEYS, cost, *limits])
 
     async def action_limits(self, _call: Call, _given: None) -> ActionClientConfig:
-        """Returns the limits of one execution, such as the maximum duration and the maximum memory."""
-        limits = self._settings.limits
+        """Returns the limits of one run, such as the maximum duration and the maximum memory."""
+        limits = self.settings.limits
         return ActionClientConfig(
             timeout_ms=limits.timeout_ms,
             async_timeout_ms=limits.timeout_ms,
@@ -147,12 +146,12 @@ class NodeConfig:
         Actions need the engine and the chain, which stores the permissions. With the setting load_shedding, the status
         is also 503 while the CPU is overloaded.
         """
-        reachable = all(await asyncio.gather(self._engine.is_reachable(), self._chain.is_reachable()))
-        cpu = not (self._settings.load_shedding and self._load.overloaded())
+        reachable = all(await asyncio.gather(self.engine.is_reachable(), self.chain.is_reachable()))
+        cpu = not (self.settings.load_shedding and self.load.overloaded())
         body: dict[str, Any] = {
-            self._settings.vocabulary.health_member: reachable,
+            self.settings.vocabulary.health_member: reachable,
             "cpu_available": cpu,
-            "billing_keys_present": self._settings.billing_enabled,
+            "billing_keys_present": self.settings.billing_enabled,
         }
         return answer(body, 200 if reachable and cpu else 503)
 

@@ -60,10 +60,6 @@ class ContractCalls:
 
         The method waits until a block contains the transaction.
 
-        Args:
-            function: Name of the contract's function.
-            *arguments: Arguments of the function.
-
         Returns:
             The return value of the function.
 
@@ -80,7 +76,7 @@ class ContractCalls:
             raise failure_of(revert) from revert
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
-        """Sends several managed writes. On the built-in chain, either all of the writes take effect or none.
+        """Sends several managed writes. On the emulator's own chain, either all of the writes take effect or none.
 
         On an external chain, the writes take effect in sequence. Raises the same errors as `write`.
         """
@@ -105,10 +101,6 @@ class ContractCalls:
 
 def require_short_texts(function: str, arguments: Sequence[Any]) -> None:
     """Rejects strings that the contract cannot store.
-
-    Args:
-        function: Name of the contract's function.
-        arguments: Arguments of the function.
 
     Raises:
         EndpointFailure: 400 if the total length of the strings exceeds `MAX_CHAIN_TEXT_BYTES`.
@@ -151,11 +143,7 @@ def require_owner(caller: Caller) -> None:
 
 
 def failure_of(revert: ContractRevert) -> ServiceError:
-    """Converts a contract's revert to the error for the caller.
-
-    Args:
-        revert: The decoded revert.
-    """
+    """Converts a contract's revert to the error for the caller."""
     if revert.name == _PAYER_DENIED:
         return EndpointFailure(403, ONLY_ADMIN_WALLET)
     if revert.name in _DENIALS or revert.name.startswith(_DENIAL_PREFIX):
@@ -166,12 +154,7 @@ def failure_of(revert: ContractRevert) -> ServiceError:
 
 
 def error_text(name: str, arguments: tuple[Any, ...]) -> str:
-    """Returns a contract error as text, with hashes in hex.
-
-    Args:
-        name: Name of the contract's custom error, for example ``GroupDoesNotExist``.
-        arguments: Decoded arguments of the error.
-    """
+    """Returns a contract error as text, with hashes in hex."""
     return f"{name}({', '.join(_shown(argument) for argument in arguments)})"
 
 

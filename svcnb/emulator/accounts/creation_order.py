@@ -144,13 +144,7 @@ class CreationOrder:
 
 
 def in_order(rows: Sequence[Any], order: dict[Any, int], function: str) -> list[Any]:
-    """Returns rows in creation order. Rows without a known position come first, in their original order.
-
-    Args:
-        rows: The rows in the contract's order.
-        order: The result of `CreationOrder.of`.
-        function: The contract function that returned the rows.
-    """
+    """Returns rows in creation order. Rows without a known position come first, in their original order."""
     column = _IDENTITY.get(function, 0)
     return sorted(rows, key=lambda row: order.get(_plain(row[column]), -1))
 

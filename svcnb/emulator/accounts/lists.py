@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from svcnb.emulator.access.guards import KEY_PRESENT, Access
@@ -23,23 +24,21 @@ _ANY_ACTION: Final = "Any action"
 _ANY_WALLET: Final = "Any wallet"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Lists:
     """Endpoints that list resources, free of charge.
 
-    Args:
+    Attributes:
         contract: Client of the contract.
         creation_order: Order of lists with removed entries.
         access: Authentication, which resolves keys.
         settings: Settings with the default and maximum page size.
     """
 
-    def __init__(
-        self, contract: ContractCalls, creation_order: CreationOrder, access: Access, settings: Settings
-    ) -> None:
-        self._contract = contract
-        self._creation_order = creation_order
-        self._access = access
-        self._settings = settings
+    contract: ContractCalls
+    creation_order: CreationOrder
+    access: Access
+    settings: Settings
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints that list resources."""
@@ -67,7 +66,7 @@ class Lists:
                 # The handler resolves the key, because the service checks the query first
                 # (docs/service/http.md#order-of-checks).
                 guards=(KEY_PRESENT,),
-                answers_for=(self._access.key,),
+                answers_for=(self.access.key,),
                 errors=frozenset(errors),
                 tag=tag,
             )
@@ -115,8 +114,8 @@ class Lists:
 
         If the page size exceeds the length of the list, the page is the whole list (docs/service/http.md#paging).
         """
-        caller = await self._access.identify(call)
-        settings = self._settings
+        caller = await self.access.identify(call)
+        settings = self.settings
         size = settings.default_page_size if query.page_size is None else query.page_size
         if settings.max_page_size is not None:
             size = min(size, settings.max_page_size)
@@ -126,18 +125,18 @@ class Lists:
         if settings.strict_paging and query.page_number and 0 < len(rows) < size:
             # A page that is not full is the last page, or the whole list if the list is shorter than a page. The length
             # of the first page shows which case applies.
-            first: Sequence[Any] = await self._contract.view(function, caller.master_hash, *arguments, 0, size)
+            first: Sequence[Any] = await self.contract.view(function, caller.master_hash, *arguments, 0, size)
             if len(first) < size:
                 return []
         return rows
 
     async def _ordered(self, master_hash: int, function: str, *arguments: int, page: tuple[int, int]) -> Sequence[Any]:
         number, size = page
-        order = await self._creation_order.of(function, master_hash, *arguments) if size else {}
+        order = await self.creation_order.of(function, master_hash, *arguments) if size else {}
         if not order:
-            rows: Sequence[Any] = await self._contract.view(function, master_hash, *arguments, number, size)
+            rows: Sequence[Any] = await self.contract.view(function, master_hash, *arguments, number, size)
             return rows
-        everything = in_order(await self._contract.view(function, master_hash, *arguments, 0, MAX_U64), order, function)
+        everything = in_order(await self.contract.view(function, master_hash, *arguments, 0, MAX_U64), order, function)
         return everything if size > len(everything) else everything[number * size : (number + 1) * size]
 
     async def _positions(self, call: Call, rows: Sequence[Any]) -> dict[str, int]:

@@ -1,58 +1,54 @@
-"""Factory for the endpoints of managed writes. These endpoints share guards, price and errors."""
+"""Base class of the endpoints for managed writes. These endpoints share guards, price and errors."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from svcnb.emulator.accounts.contract_calls import WRITE_ERRORS
+from svcnb.emulator.accounts.contract_calls import WRITE_ERRORS, ContractCalls
 from svcnb.emulator.http.routing import API, Endpoint, Guard, Handler
 from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 
 
-class ManagedRows:
-    """Factory for the endpoints of managed writes.
+@dataclass(frozen=True, eq=False, repr=False)
+class ManagedWrites:
+    """Base class of the endpoints for managed writes.
 
     Each endpoint requires a key of an account with credit, and costs 1 cent.
 
     Source: docs/service/billing.md#prices.
 
-    Args:
-        *guards: Guards that check whether the key belongs to an account and whether the account has credit.
+    Attributes:
+        tag: Heading of the endpoints in the OpenAPI description.
+        guards: Guards that check whether the key belongs to an account and whether the account has credit.
+        contract: Client of the contract.
     """
 
-    def __init__(self, *guards: Guard) -> None:
-        self._guards = guards
+    tag: ClassVar[str]
+    guards: tuple[Guard, ...]
+    contract: ContractCalls
 
-    def rows(self, tag: str, *rows: tuple[str, Handler, Any, Any]) -> list[Endpoint]:
-        """Returns the endpoints for one resource.
-
-        Args:
-            tag: Heading of the endpoints in the OpenAPI description.
-            *rows: Name, handler, request type and response type of each endpoint.
-        """
-        return [
-            self.row("POST", name, handler, request, response, tag=tag) for name, handler, request, response in rows
-        ]
-
-    def row(self, method: str, name: str, handler: Handler, request: Any, response: Any, **more: Any) -> Endpoint:
+    def row(
+        self, name: str, handler: Handler, request: Any, response: Any, *, method: str = "POST", **more: Any
+    ) -> Endpoint:
         """Returns one endpoint.
 
         Args:
-            method: HTTP method.
             name: Path of the endpoint below the API prefix.
             handler: Function that handles the request.
             request: Type of the request body, or None if there is no body.
             response: Type of the response body.
+            method: HTTP method.
             **more: Additional attributes of the endpoint.
         """
-        more.setdefault("errors", WRITE_ERRORS)
         return Endpoint(
             method,
             f"{API}/{name}",
             handler,
             request=request,
             response=response,
-            guards=self._guards,
+            guards=self.guards,
             price_cents=MANAGEMENT_COST_CENTS,
-            **more,
+            tag=self.tag,
+            **{"errors": WRITE_ERRORS, **more},
         )

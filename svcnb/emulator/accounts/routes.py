@@ -8,7 +8,6 @@ from svcnb.emulator.accounts.actions import Actions
 from svcnb.emulator.accounts.chain_secured import ChainSecured
 from svcnb.emulator.accounts.groups import Groups
 from svcnb.emulator.accounts.lists import Lists
-from svcnb.emulator.accounts.managed import ManagedRows
 from svcnb.emulator.accounts.usage_keys import UsageKeys
 from svcnb.emulator.accounts.wallets import Wallets
 from svcnb.emulator.http.routing import Endpoint
@@ -41,13 +40,13 @@ def endpoints(
     faults: Faults,
 ) -> list[Endpoint]:
     """Returns the endpoints for usage keys, wallets, groups, actions, lists and ChainSecured accounts."""
-    managed = ManagedRows(access.key, billing.funded)
+    managed = ((access.key, billing.funded), contract)
     charged = settings.charge_convert
     return [
-        *UsageKeys(contract, custody, clock, permissions, managed).endpoints(),
-        *Wallets(contract, custody, managed).endpoints(),
-        *Groups(contract, managed).endpoints(),
-        *Actions(contract, managed).endpoints(),
+        *UsageKeys(*managed, custody, clock, permissions).endpoints(),
+        *Wallets(*managed, custody).endpoints(),
+        *Groups(*managed).endpoints(),
+        *Actions(*managed).endpoints(),
         *Lists(contract, creation_order, access, settings).endpoints(),
         *ChainSecured(
             contract=contract,

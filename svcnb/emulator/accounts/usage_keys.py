@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from typing import Any, Final
 
 from svcnb.emulator.access.permission_cache import PermissionCache
-from svcnb.emulator.accounts.contract_calls import ContractCalls, error_text, require_owner
-from svcnb.emulator.accounts.managed import ManagedRows
+from svcnb.emulator.accounts.contract_calls import error_text, require_owner
+from svcnb.emulator.accounts.managed import ManagedWrites
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.emulator.keys.custody import Custody
@@ -26,45 +27,33 @@ from svcnb.protocol.wire.usage_keys import (
 )
 from svcnb.protocol.wire.values import looks_like_hash
 
-_TAG: Final = "Usage API keys"
 WALLET_NAME: Final = "API Key Wallet"
 WALLET_DESCRIPTION: Final = "Usage API Key Wallet"
 
 
-class UsageKeys:
+@dataclass(frozen=True, eq=False, repr=False)
+class UsageKeys(ManagedWrites):
     """Endpoints for usage keys.
 
-    Args:
-        contract: Client of the contract.
+    Attributes:
         custody: Custody that derives keys.
         clock: Clock for the expiration times of keys.
         permissions: Permission cache, which finds keys by their hash.
-        managed: Factory for the endpoints.
     """
 
-    def __init__(
-        self,
-        contract: ContractCalls,
-        custody: Custody,
-        clock: Clock,
-        permissions: PermissionCache,
-        managed: ManagedRows,
-    ) -> None:
-        self._contract = contract
-        self._custody = custody
-        self._clock = clock
-        self._permissions = permissions
-        self._managed = managed
+    tag = "Usage API keys"
+    custody: Custody
+    clock: Clock
+    permissions: PermissionCache
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints for usage keys."""
-        return self._managed.rows(
-            _TAG,
-            ("add_usage_api_key", self.add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),
-            ("update_usage_api_key", self.update_usage_api_key, UpdateUsageApiKeyRequest, Success),
-            ("update_usage_api_key_metadata", self.update_metadata, UpdateUsageApiKeyMetadataRequest, Success),
-            ("remove_usage_api_key", self.remove_usage_api_key, RemoveUsageApiKeyRequest, Success),
-        )
+        return [
+            self.row("add_usage_api_key", self.add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),
+            self.row("update_usage_api_key", self.update_usage_api_key, UpdateUsageApiKeyRequest, Success),
+            self.row("update_usage_api_key_metadata", self.update_metadata, UpdateUsageApiKeyMetadataRequest, Success),
+            self.row("remove_usage_api_key", self.remove_usage_api_key, RemoveUsageApiKeyRequest, Success),
+        ]
 
     async def add_usage_api_key(self, call: Call, body: AddUsageApiKeyRequest) -> AddUsageApiKeyResponse:
         """Creates a usage key and returns the key, which the service never returns again.
@@ -73,13 +62,13 @@ class UsageKeys:
         key expires after 3,650 days. The call requires the account key.
         """
         require_owner(call.caller)
-        path = self._custody.new_path()
-        secret = self._custody.wallet_secret(path)
+        path = self.custody.new_path()
+        secret = self.custody.wallet_secret(path)
         usage_api_key = base64.b64encode(secret).decode()
         # Register the wallet first. If the chain cannot combine both writes, a failure can leave an unused wallet, but
         # never a key without its wallet.
         wallet = (call.caller.master_hash, address_of(secret), path, WALLET_NAME, WALLET_DESCRIPTION)
-        await self._contract.write_together(
+        await self.contract.write_together(
             ("registerWalletDerivation", wallet),
             ("setUsageApiKey", self._arguments(call, key_hash(usage_api_key), body)),
         )
@@ -92,14 +81,14 @@ class UsageKeys:
         """
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
-        await self._contract.write("setUsageApiKey", *self._arguments(call, hashed, body))
+        await self.contract.write("setUsageApiKey", *self._arguments(call, hashed, body))
         return Success()
 
     async def update_metadata(self, call: Call, body: UpdateUsageApiKeyMetadataRequest) -> Success:
         """Changes the name and description of a usage key. The call requires the account key."""
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
-        await self._contract.write(
+        await self.contract.write(
             "updateUsageApiKeyMetadata", call.caller.master_hash, hashed, body.name, body.description
         )
         return Success()
@@ -108,7 +97,7 @@ class UsageKeys:
         """Deletes a usage key. Later requests with this key return 401. The call requires the account key."""
         require_owner(call.caller)
         hashed = await self._existing(call, body.usage_api_key)
-        await self._contract.write("removeUsageApiKey", call.caller.master_hash, hashed)
+        await self.contract.write("removeUsageApiKey", call.caller.master_hash, hashed)
         return Success()
 
     def _arguments(self, call: Call, hashed: int, body: UsageKeyPermissions) -> tuple[Any, ...]:
@@ -116,7 +105,7 @@ class UsageKeys:
         return (
             call.caller.master_hash,
             hashed,
-            self._clock.now_s() + USAGE_KEY_LIFETIME_S,
+            self.clock.now_s() + USAGE_KEY_LIFETIME_S,
             USAGE_KEY_CHAIN_BALANCE,
             body.name,
             body.description,
@@ -135,7 +124,7 @@ class UsageKeys:
         if not text:
             raise EndpointFailure(400, "usage_api_key is empty: send the key, or its api_key_hash from list_api_keys")
         hashed = int(text, 16) if looks_like_hash(text) else key_hash(text)
-        found = await self._permissions.by_hash(hashed)
+        found = await self.permissions.by_hash(hashed)
         if found is None or found.is_master or found.master_hash != call.caller.master_hash:
             # The contract does not check whether the key exists. Without this check, the contract creates a new key
             # with this hash.

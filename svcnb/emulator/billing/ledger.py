@@ -288,10 +288,6 @@ class Ledger:
         If several servers share a database, each server subtracts the holds of the other servers. The holds of a server
         end when the server stops.
 
-        Args:
-            billing_wallet: Billing wallet of the account that pays.
-            cents: Amount to reserve, in cents.
-
         Raises:
             StructuredError: 402 if the available credit (neither spent nor held) does not cover ``cents``.
         """

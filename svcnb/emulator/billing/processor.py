@@ -84,10 +84,6 @@ class Processor:
     async def create_intent(self, wallet: str, amount_cents: int) -> Intent:
         """Creates a payment with the status ``requires_payment_method``, and returns the payment.
 
-        Args:
-            wallet: Billing wallet of the customer who pays.
-            amount_cents: Amount of the payment, in cents.
-
         Raises:
             EndpointFailure: 400 if the amount is below the minimum or above the maximum.
         """
@@ -121,10 +117,6 @@ class Processor:
     async def credit(self, wallet: str, intent_id: str) -> int:
         """Credits a successful payment once. One transaction adds the credit and marks the payment as credited.
 
-        Args:
-            wallet: Billing wallet of the calling account.
-            intent_id: Id of the payment.
-
         Returns:
             The account's new credit, in cents.
 
@@ -152,10 +144,6 @@ class Processor:
 
     async def find(self, intent_id: str, client_secret: str) -> Intent:
         """Returns a payment if the client secret is correct.
-
-        Args:
-            intent_id: Id of the payment.
-            client_secret: Secret of the payment.
 
         Raises:
             ProcessorRefusal: 404 if the payment does not exist or has a different client secret.
@@ -228,10 +216,6 @@ class Processor:
 
     async def cancel(self, intent_id: str, client_secret: str) -> Intent:
         """Cancels a payment, and returns the canceled payment.
-
-        Args:
-            intent_id: Id of the payment.
-            client_secret: Secret of the payment.
 
         Raises:
             ProcessorRefusal: 404 as in `find`. 400 if the payment is processing, has succeeded or is canceled.

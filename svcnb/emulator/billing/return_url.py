@@ -42,12 +42,7 @@ def check_return_url(url: str, *, own_host: str) -> str:
 
 
 def with_query(url: str, **members: str) -> str:
-    """Returns an address with additional parameters at the end of its query.
-
-    Args:
-        url: The address, with or without a query.
-        **members: Values of the parameters, by name.
-    """
+    """Returns an address with additional parameters at the end of its query."""
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode(members)) if part)
     return parts._replace(query=query).geturl()

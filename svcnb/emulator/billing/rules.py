@@ -15,18 +15,14 @@ def dollars(cents: int) -> str:
 
 
 def display(credit_cents: int) -> str:
-    """Returns a balance as text: ``$5.00 credit``, ``No credits`` or ``$0.03 owed`` (docs/service/billing.md#prices).
-
-    Args:
-        credit_cents: Credit in cents. A negative amount is a debt.
-    """
+    """Returns a credit as text: ``$5.00 credit``, ``No credits`` or ``$0.03 owed`` (docs/service/billing.md#prices)."""
     if credit_cents > 0:
         return f"{dollars(credit_cents)} credit"
     return f"{dollars(-credit_cents)} owed" if credit_cents < 0 else "No credits"
 
 
 def execution_cost_cents(elapsed_s: float) -> int:
-    """Returns the price of an execution: 1 cent per whole second, at least 1 cent (docs/service/billing.md#prices)."""
+    """Returns the price of a run: 1 cent per whole second, at least 1 cent (docs/service/billing.md#prices)."""
     return max(1, math.floor(elapsed_s)) * EXECUTION_COST_CENTS_PER_SECOND
 
 
@@ -50,9 +46,6 @@ def payment_required(needed_cents: int, credit_cents: int) -> StructuredError:
 
 def check_payment_amount(amount_cents: int) -> None:
     """Rejects an amount outside the limits for one payment.
-
-    Args:
-        amount_cents: Amount of the payment, in cents.
 
     Raises:
         EndpointFailure: 400 if the amount is below the minimum (docs/service/billing.md#prices) or above the maximum.

@@ -160,12 +160,7 @@ def discrepancies(connection: Connection) -> list[str]:
 
 
 def held_by_others(connection: Connection, accounts: Collection[str]) -> Counter[str]:
-    """Returns the cents that other servers have reserved, by account.
-
-    Args:
-        connection: Connection inside a transaction.
-        accounts: Billing wallets whose reserved cents to return.
-    """
+    """Returns the cents that other servers have reserved, by account."""
     found: Counter[str] = Counter()
     others = f"SELECT held FROM ledger_holds WHERE holder <> :me AND holder IN ({LIVING})"  # noqa: S608 - the SQL contains no user input
     for text in connection.column(others, me=connection.session):
@@ -176,12 +171,7 @@ def held_by_others(connection: Connection, accounts: Collection[str]) -> Counter
 
 
 def publish_holds(connection: Connection, held: Mapping[str, int]) -> None:
-    """Publishes the reserved credit of this server.
-
-    Args:
-        connection: Connection inside a transaction. Other servers see the change after the commit.
-        held: All reserved cents of this server, by account.
-    """
+    """Publishes all reserved credit of this server, by account. Other servers see the change after the commit."""
     connection.run(
         "INSERT INTO ledger_holds (holder, held) VALUES (:me, :held) "
         "ON CONFLICT (holder) DO UPDATE SET held = excluded.held",

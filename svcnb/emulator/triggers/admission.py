@@ -38,12 +38,7 @@ def run_id(trigger_id: str, cause: str) -> str:
 
 
 def room(connection: Connection, trigger: TriggerRecord) -> int:
-    """Returns the number of additional runs that a trigger can queue now.
-
-    Args:
-        connection: Connection inside a transaction.
-        trigger: The trigger. Its ``max_queued_runs`` (None means 100) limits the number of unfinished runs.
-    """
+    """Returns the number of additional runs that a trigger can queue. ``max_queued_runs`` is by default 100."""
     open_ones = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL"
     return max(0, _queue_limit(trigger) - int(connection.value(open_ones, id=trigger.id)))
 
@@ -54,10 +49,6 @@ def _queue_limit(trigger: TriggerRecord) -> int:
 
 def require_room(connection: Connection, trigger: TriggerRecord) -> None:
     """Rejects a run if the trigger already has ``max_queued_runs`` unfinished runs (None means 100).
-
-    Args:
-        connection: Connection inside a transaction.
-        trigger: The trigger of the run.
 
     Raises:
         Refused: 429 ``queue_depth_exceeded`` if the trigger has reached this limit.
@@ -73,11 +64,6 @@ def require_room(connection: Connection, trigger: TriggerRecord) -> None:
 
 def require_rate(connection: Connection, trigger: TriggerRecord, now: float) -> None:
     """Rejects a webhook run if the trigger has reached ``max_runs_per_minute`` (None means 60) in the last 60 s.
-
-    Args:
-        connection: Connection inside a transaction.
-        trigger: The trigger of the run.
-        now: Current time, in Unix seconds.
 
     Raises:
         Refused: 429 ``trigger_rate_limited`` if the trigger has reached this limit.
@@ -106,11 +92,6 @@ def is_admitted(connection: Connection, identifier: str) -> bool:
 def require_room_for_input(connection: Connection, trigger: TriggerRecord, input_json: str) -> None:
     """Rejects a run if its input and the inputs of the owner's unfinished runs are too large in total.
 
-    Args:
-        connection: Connection inside a transaction.
-        trigger: The trigger of the run.
-        input_json: The input of the run, as JSON text.
-
     Raises:
         Refused: 429 ``queue_depth_exceeded``.
     """
@@ -133,10 +114,6 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
 
 def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> None:
     """Rejects a new or changed trigger if all triggers of its owner together are too large.
-
-    Args:
-        connection: Connection inside a transaction.
-        values: The columns of the trigger, including the change.
 
     Raises:
         Refused: 413 ``triggers_too_large``.
@@ -164,15 +141,7 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
 
 
 def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input_json: str, now: float) -> None:
-    """Creates a queued run.
-
-    Args:
-        connection: Connection inside a transaction that has checked the limits.
-        trigger: The trigger of the run.
-        identifier: The run's id.
-        input_json: The input of the action, as JSON text.
-        now: Current time, in Unix seconds.
-    """
+    """Creates a queued run. The transaction must already have checked the limits."""
     connection.insert(
         "trigger_runs",
         id=identifier,

@@ -242,10 +242,6 @@ def _contents(log: dict[str, Any]) -> str:
 def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
     """Returns the field ``event`` of a run's params.
 
-    Args:
-        log: Log from ``eth_getLogs``.
-        config: The trigger's settings.
-
     Returns:
         The fields from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the arguments
         that the scanner decoded as indexed. This field also states whether the signature marks these arguments, and

@@ -36,21 +36,12 @@ class Refused(Exception):
 
 
 def bad(code: str, message: str) -> Refused:
-    """Returns error 400 for an invalid value.
-
-    Args:
-        code: Value of the field ``error``.
-        message: Text for the user, with the problem and the fix.
-    """
+    """Returns error 400 for an invalid value."""
     return Refused(400, code, message)
 
 
 def no_trigger(identifier: str) -> Refused:
-    """Returns error 404 for a trigger that does not exist or belongs to another user.
-
-    Args:
-        identifier: Id of the trigger in the path of the request.
-    """
+    """Returns error 404 for a trigger that does not exist or belongs to another user."""
     message = f"you have no trigger with the id {identifier}: GET /api/triggers lists your triggers"
     return Refused(404, "not_found", message)
 
@@ -61,11 +52,5 @@ def no_webhook() -> Refused:
 
 
 def limited(code: str, message: str, retry_after_s: int) -> Refused:
-    """Returns error 429 for a caller that has reached a limit.
-
-    Args:
-        code: Value of the field ``error``.
-        message: Text for the user, with the limit and the fix.
-        retry_after_s: Value of the Retry-After header, in seconds.
-    """
+    """Returns error 429 for a caller that has reached a limit."""
     return Refused(_TOO_MANY, code, message, retry_after_s=retry_after_s)

@@ -69,11 +69,7 @@ class Execution(Protocol):
     """Callable that sends the request of a trigger run."""
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Sends the request of a run, and returns the response. If no response arrives, the result states the problem.
-
-        Args:
-            call: Data of the request.
-        """
+        """Sends the request of a run, and returns the response, or the problem if no response arrives."""
         ...
 
     async def close(self) -> None:
@@ -98,11 +94,7 @@ class InProcess:
         self._timeout_s = timeout_s
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Sends the request of one attempt to the application. Every exception becomes an `Answer` without a status.
-
-        Args:
-            call: Data of the request.
-        """
+        """Sends the request of one attempt to the application. Every exception becomes an `Answer` without a status."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 answer = await ask(self.app, "POST", self._url, call.headers(), await call.body())
@@ -132,11 +124,7 @@ class OverHttp:
         self._client: httpx.AsyncClient | None = None
 
     async def __call__(self, call: RunCall) -> Answer:
-        """Sends the request of one attempt. A network error or a timeout becomes an `Answer` without a status.
-
-        Args:
-            call: Data of the request.
-        """
+        """Sends the request of one attempt. A network error or a timeout becomes an `Answer` without a status."""
         import httpx
 
         if self._client is None:

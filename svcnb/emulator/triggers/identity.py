@@ -58,9 +58,6 @@ def challenge_of(token: str) -> str:
 def check_challenge(challenge: str) -> str:
     """Checks the format of a challenge, and returns the challenge.
 
-    Args:
-        challenge: Challenge from a request, in any form.
-
     Raises:
         Refused: 400 ``invalid_challenge`` if the challenge is not 43 characters of base64url.
     """
@@ -93,9 +90,6 @@ class Identity:
 
     async def by_token(self, token: str) -> User:
         """Returns the user who approved a token. With ``auto_approve``, the first use of a token approves the token.
-
-        Args:
-            token: The bearer token of a request.
 
         Raises:
             Refused: 401 if the token is malformed, not approved or revoked.
@@ -163,11 +157,7 @@ class Identity:
         return user
 
     async def listed(self, user: User) -> list[dict[str, Any]]:
-        """Returns the records of a user's tokens, newest first. A record has an id and a label, but not the token.
-
-        Args:
-            user: Owner of the tokens.
-        """
+        """Returns the records of a user's tokens, newest first. A record has an id and a label, but not the token."""
         query = "SELECT * FROM trigger_tokens WHERE user_id = :user ORDER BY seq DESC"
         return await self._store.run(
             lambda connection: [_shown(connection, row) for row in connection.records(query, user=user.id)]
@@ -196,8 +186,7 @@ class Identity:
     async def sign_in(self, email: str) -> str:
         """Starts a session of seven days, and returns the value of the session cookie.
 
-        Args:
-            email: E-mail address of the user. The first session of an unknown address creates the user.
+        The first session of an unknown address creates the user.
 
         Raises:
             Refused: 400 if the e-mail address is invalid.
@@ -208,11 +197,7 @@ class Identity:
         return f"{body}.{self._mac('session', body)}"
 
     def by_session(self, cookie: str) -> User | None:
-        """Returns the user of a session, or None if the session has expired or the cookie is missing or forged.
-
-        Args:
-            cookie: Value of the session cookie, or an empty string.
-        """
+        """Returns the user of a session, or None if the session has expired or the cookie is missing or forged."""
         body, _, mac = cookie.partition(".")
         if not mac or not hmac.compare_digest(mac.encode(), self._mac("session", body).encode()):
             return None
@@ -220,19 +205,11 @@ class Identity:
         return None if abs(self._clock.now() - int(since)) > APPROVAL_SESSION_S else user_of(email)
 
     def csrf(self, cookie: str) -> str:
-        """Returns the CSRF token that forms of this session must contain. Other sites cannot compute the token.
-
-        Args:
-            cookie: Value of the session cookie.
-        """
+        """Returns the CSRF token that forms of this session must contain. Other sites cannot compute the token."""
         return self._mac("csrf", cookie)
 
     def check_csrf(self, cookie: str, given: str) -> None:
         """Rejects a form without the CSRF token of the session. A form that another site created has no such token.
-
-        Args:
-            cookie: Value of the session cookie.
-            given: CSRF token from the form, or an empty string.
 
         Raises:
             Refused: 403 ``csrf_failed`` if the token is not the CSRF token of the session.
@@ -245,10 +222,7 @@ class Identity:
 
 
 def user_of(email: str) -> User:
-    """Returns the user who has the given e-mail address.
-
-    Args:
-        email: E-mail address. The function ignores upper case and surrounding whitespace.
+    """Returns the user who has the given e-mail address, without regard to case and surrounding whitespace.
 
     Raises:
         Refused: 400 ``invalid_email`` if the address does not have the form ``name@domain``.

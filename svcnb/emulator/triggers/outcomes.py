@@ -82,11 +82,7 @@ def judge(answer: Answer, attempt: int, *, retries: int, retry_thrown: bool) -> 
 
 
 def delay_s(attempt: int) -> float:
-    """Returns the delay before the next attempt, in seconds: 1, then 5, then 30 for all later attempts.
-
-    Args:
-        attempt: Number of the failed attempt, starting with 1.
-    """
+    """Returns the delay in seconds after the attempt with this number: 1, then 5, then 30 for all later attempts."""
     return float(RUN_RETRY_DELAYS_S[min(attempt, len(RUN_RETRY_DELAYS_S)) - 1])
 
 

@@ -47,13 +47,7 @@ def page(title: str, body: str, status: int = 200) -> HTMLResponse:
 
 
 def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
-    """Returns the page on which a signed-in user approves a client.
-
-    Args:
-        challenge: Challenge of the client's token, which the page shows.
-        email: E-mail address of the signed-in user.
-        csrf: CSRF token of the user's session, which the form sends back.
-    """
+    """Returns the page on which a signed-in user approves a client."""
     return page(
         "Approve a client?",
         f"<p>You are signed in as <strong>{escape(email)}</strong>. A client requests permission to create, "
@@ -68,11 +62,7 @@ def approval(challenge: str, email: str, csrf: str) -> HTMLResponse:
 
 
 def approved(email: str) -> HTMLResponse:
-    """Returns the page that confirms an approval.
-
-    Args:
-        email: E-mail address of the user whose triggers the client can now use.
-    """
+    """Returns the page that confirms an approval."""
     return page(
         "Approved", f"<p>The client can now use the triggers of <strong>{escape(email)}</strong>. Close this page.</p>"
     )
@@ -100,10 +90,5 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
 
 
 def problem(message: str, status: int) -> HTMLResponse:
-    """Returns the page that shows an error.
-
-    Args:
-        message: Error message in lower case. The page shows the message as a sentence.
-        status: HTTP status of the response.
-    """
+    """Returns the page that shows an error message as a sentence."""
     return page("Error", f"<p>{escape(as_sentence(message))}</p>", status)

@@ -157,11 +157,9 @@ class RunQueues:
             self._queues[trigger_id] = queue
 
     async def stop(self, grace_s: float) -> None:
-        """Stops all queues, and waits for executions in progress.
+        """Stops all queues, and waits for executions in progress for at most ``grace_s`` seconds.
 
-        Args:
-            grace_s: Seconds to wait. Afterwards, the service cancels executions in progress, and repeats them after the
-                next start.
+        Afterwards, the service cancels executions in progress, and repeats them after the next start.
         """
         self._open = False
         queues = set(self._queues.values())
@@ -222,16 +220,10 @@ class RunQueues:
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _end_failed(self, trigger_id: str, ended: Ended | None, problem: str) -> bool:
-        """Ends a run after an unexpected error, so that the next run can begin.
+        """Ends a run after an unexpected error, so that the next run can begin. Returns whether this worked.
 
-        Args:
-            trigger_id: The trigger of the run.
-            ended: The executed run and its result, or None if the queue could not start the next run.
-            problem: Name of the exception. The exception's message can contain data of the run, so only the log
-                contains it.
-
-        Returns:
-            Whether the database contains the result.
+        The run is the executed run, or the next run if the queue could not start it. ``problem`` is only the name of
+        the exception, because the exception's message can contain data of the run.
         """
         work: Callable[[Connection], Exception | None]
         if ended is None:
@@ -357,10 +349,6 @@ def params(defaults: Any, given: Any) -> dict[str, Any]:
     """Merges the run's input into the default params at the top level, and returns the action's input.
 
     An input that is not a JSON object becomes the field ``event`` of the action's input.
-
-    Args:
-        defaults: The default params of the trigger.
-        given: The input of the run. Its fields replace default params with the same name.
 
     Source: docs/service/triggers.md#runs-of-a-trigger.
     """

@@ -64,9 +64,6 @@ class Ask:
     def identifier(self, name: str = "id") -> str:
         """Returns the id from the path as a UUID in lower case with hyphens.
 
-        Args:
-            name: Name of the path parameter.
-
         Raises:
             Refused: 400 ``invalid_id`` if the value in the path is not a UUID.
         """
@@ -77,9 +74,6 @@ class Ask:
 
     async def bytes(self, limit: int) -> bytes:
         """Returns the body.
-
-        Args:
-            limit: Maximum size of the body, in bytes.
 
         Raises:
             Refused: 413 ``body_too_large`` if the body is larger than the limit, or 503 ``service_unavailable`` if the
@@ -150,24 +144,12 @@ class Rows:
         return Endpoint(method, path, handle, reads_itself=True, error_body=TriggerError, tag="Triggers", **shown)
 
     def owned(self, method: str, path: str, handler: Handler, *, errors: Iterable[int] = (), **shown: Any) -> Endpoint:
-        """Returns an endpoint that requires a token, and adds 401 to its errors.
-
-        Args:
-            method: HTTP method.
-            path: Full path.
-            handler: Function that handles the request.
-            errors: HTTP statuses of the endpoint's errors.
-            **shown: See `row`.
-        """
+        """Returns an endpoint that requires a token, and adds 401 to its errors."""
         return self.row(method, path, handler, schemes=("TriggersToken",), errors=frozenset({401, *errors}), **shown)
 
 
 def read(model: type[BaseModel], value: Any) -> Any:
     """Validates a body against a model, and returns the instance of the model.
-
-    Args:
-        model: Pydantic model of the body.
-        value: The parsed JSON body.
 
     Raises:
         Refused: 422 ``unprocessable_entity``. The message omits the values of the body, because the body contains a
@@ -201,6 +183,3 @@ def whole(name: str, text: str | None, default: int, lowest: int, highest: int) 
             422, "unprocessable_entity", f"{name} is {text[:60]!r}: send an integer from {lowest} to {highest}"
         )
     return max(lowest, min(int(text), highest))
-
-
-__all__ = ["Ask", "Handler", "Rows", "read", "whole"]

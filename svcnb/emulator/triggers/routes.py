@@ -86,25 +86,17 @@ async def create(ask: Ask) -> Response:
 def _new(ask: Ask, user: User, identifier: str, body: CreateTrigger) -> dict[str, Any]:
     rules.check(body.name, body.action_code, body.usage_api_key, body.default_params, body.config)
     rules.check_config(body.kind, body.config)
-    triggers = ask.triggers
-    now = triggers.clock.now()
+    now = ask.triggers.clock.now()
     return {
         "id": identifier,
         "user_id": user.id,
-        "name": body.name,
-        "kind": body.kind,
-        "action_code": body.action_code,
         "action_cid": _cid(body.action_code),
-        "default_params": _json(body.default_params),
-        "sealed_usage_key": triggers.encryption.encrypt(body.usage_api_key.strip(), identifier),
-        "account_address": _account_address(ask, body.model_extra),
-        "max_runs_per_minute": body.max_runs_per_minute,
-        "max_queued_runs": body.max_queued_runs,
-        "config": _json(body.config),
+        "account_address": None,
         "enabled": True,
         "created_at": now,
         "updated_at": now,
         "watermark": now,
+        **_given_columns(ask, identifier, body),
     }
 
 
@@ -251,7 +243,7 @@ async def _shown_trigger(ask: Ask, trigger: TriggerRecord) -> Response:
 
 def _changes(ask: Ask, before: TriggerRecord, body: PatchTrigger) -> tuple[dict[str, Any], bool]:
     """Returns the changed columns, and whether the change affects when the trigger fires."""
-    changes = _given_columns(ask, body)
+    changes = _given_columns(ask, before.id, body)
     name, code = changes.get("name", before.name), changes.get("action_code", before.action_code)
     kind = changes.get("kind", before.kind)
     config = from_json(before.config) if body.config is None else body.config
@@ -264,15 +256,11 @@ def _changes(ask: Ask, before: TriggerRecord, body: PatchTrigger) -> tuple[dict[
     return changes, (kind, config) != (before.kind, from_json(before.config))
 
 
-def _given_columns(ask: Ask, body: PatchTrigger) -> dict[str, Any]:
-    plain = ("name", "kind", "action_code", "max_runs_per_minute", "max_queued_runs", "enabled")
-    changes = {name: value for name in plain if (value := getattr(body, name)) is not None}
-    if body.default_params is not None:
-        changes["default_params"] = _json(body.default_params)
-    if body.config is not None:
-        changes["config"] = _json(body.config)
-    if body.usage_api_key is not None:
-        changes["sealed_usage_key"] = ask.triggers.encryption.encrypt(body.usage_api_key.strip(), ask.identifier())
+def _given_columns(ask: Ask, identifier: str, body: CreateTrigger | PatchTrigger) -> dict[str, Any]:
+    given = {name: value for name in type(body).model_fields if (value := getattr(body, name)) is not None}
+    changes = {name: _json(value) if name in {"default_params", "config"} else value for name, value in given.items()}
+    if (usage_key := changes.pop("usage_api_key", None)) is not None:
+        changes["sealed_usage_key"] = ask.triggers.encryption.encrypt(usage_key.strip(), identifier)
     if (address := _account_address(ask, body.model_extra)) is not None:
         changes["account_address"] = address
     return changes

@@ -53,13 +53,6 @@ class ChainEventConfig:
 def check(name: str, action_code: str, usage_api_key: str | None, default_params: object, config: object) -> None:
     """Checks the rules for all kinds of triggers.
 
-    Args:
-        name: Name of the trigger, which must not be blank.
-        action_code: Source of the action, which must not be blank.
-        usage_api_key: Usage key, which must not be blank. None means that the stored key does not change.
-        default_params: Default parameters, which must be a JSON object.
-        config: Settings of the kind of trigger, which must be a JSON object.
-
     Raises:
         Refused: 400, with the code of the violated rule.
     """
@@ -83,10 +76,6 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
 def check_config(kind: str, config: dict[str, Any]) -> None:
     """Checks the rules for the settings of one kind of trigger. Other kinds have no rules for their settings.
 
-    Args:
-        kind: Kind of the trigger: ``schedule`` and ``chain_event`` have rules.
-        config: Settings of the trigger, as a JSON object.
-
     Raises:
         Refused: 400, with the code of the violated rule.
     """
@@ -98,9 +87,6 @@ def check_config(kind: str, config: dict[str, Any]) -> None:
 
 def schedule(config: dict[str, Any]) -> Cron:
     """Returns the parsed schedule from a trigger's settings.
-
-    Args:
-        config: Settings of the trigger, as a JSON object.
 
     Raises:
         Refused: 400 ``cron_required`` if the schedule is missing, or ``invalid_cron`` if it cannot be parsed.
@@ -118,9 +104,6 @@ def schedule(config: dict[str, Any]) -> Cron:
 
 def chain_event(config: dict[str, Any]) -> ChainEventConfig:
     """Returns the validated settings of a chain_event trigger.
-
-    Args:
-        config: Settings of the trigger, as a JSON object.
 
     Raises:
         Refused: 400 ``invalid_chain_event_config`` if a field is unknown, missing or invalid.

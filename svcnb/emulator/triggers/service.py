@@ -82,7 +82,15 @@ class Triggers:
             settings.webhook_posts_per_user, "user_rate_limited", "owner", "--webhook-posts-per-user", store
         )
         self._execution = _execution(settings)
-        self.queues = self._make_queues()
+        self.queues = RunQueues(
+            store,
+            clock,
+            self._execution,
+            encryption=self.encryption,
+            policy=RetryPolicy(settings.run_max_retries, retry_thrown=settings.retry_thrown_actions),
+            workers=settings.trigger_workers,
+            kept_runs=settings.kept_trigger_runs,
+        )
         self.schedules = Schedules(store, clock, settings.schedule_scan_s, self.queues.wake)
         self._chains = [_watched(settings, rpc, name) for name in CHAIN_IDS]
         self._watchers: list[Schedules | ChainEvents] = [
@@ -94,18 +102,6 @@ class Triggers:
         ]
         self._attached = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-
-    def _make_queues(self) -> RunQueues:
-        settings = self.settings
-        return RunQueues(
-            self.store,
-            self.clock,
-            self._execution,
-            encryption=self.encryption,
-            policy=RetryPolicy(settings.run_max_retries, retry_thrown=settings.retry_thrown_actions),
-            workers=settings.trigger_workers,
-            kept_runs=settings.kept_trigger_runs,
-        )
 
     def attach(self, app: ASGIApp) -> None:
         """Sets the application that executes runs. Runs wait for this call.
@@ -168,11 +164,7 @@ class Triggers:
         self.wake()
 
     def changed(self, trigger: TriggerRecord) -> None:
-        """Wakes the scanners, and the queue of an enabled trigger. Call this method after the commit.
-
-        Args:
-            trigger: The new or changed trigger.
-        """
+        """Wakes the scanners, and the queue of an enabled trigger. Call this method after the commit."""
         if trigger.enabled:
             self.queues.wake(trigger.id)
         self.wake()
@@ -187,9 +179,6 @@ class Triggers:
 
         Returns no columns for other kinds of triggers. Also returns no columns if the chain does not respond, because
         repeated events are better than lost events.
-
-        Args:
-            trigger: The trigger whose position to move.
         """
         if trigger.kind != "chain_event":
             return {}

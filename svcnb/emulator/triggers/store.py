@@ -31,11 +31,7 @@ def from_json(text: str | None) -> Any:
 
 
 def rfc3339(moment: float | None) -> str | None:
-    """Returns a time in the format of the API: RFC 3339 in UTC, with microseconds and ``Z``.
-
-    Args:
-        moment: Time in Unix seconds. None stays None.
-    """
+    """Returns Unix seconds in the format of the API: RFC 3339 in UTC, with microseconds and ``Z``. None stays None."""
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
@@ -102,13 +98,7 @@ class RunRecord:
 
 
 def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = None) -> TriggerRecord | None:
-    """Returns one trigger, or None if the trigger does not exist or belongs to another user.
-
-    Args:
-        connection: Connection inside a transaction.
-        trigger_id: Id of the trigger.
-        user_id: Id of the owner, or None to return the trigger of any owner.
-    """
+    """Returns a trigger, or None if it does not exist or does not belong to the user (by default, to any user)."""
     row = connection.record("SELECT * FROM triggers WHERE id = :id", id=trigger_id)
     if row is None or user_id not in {None, row["user_id"]}:
         return None
@@ -133,12 +123,7 @@ def enabled_triggers(connection: Connection, kind: str) -> list[TriggerRecord]:
 
 
 def add_trigger(connection: Connection, values: dict[str, Any]) -> TriggerRecord:
-    """Inserts a trigger into the database, and returns its record.
-
-    Args:
-        connection: Connection inside a transaction.
-        values: Values of the columns, by name. The database assigns the column ``seq``.
-    """
+    """Inserts a trigger into the database, and returns its record. The database assigns the column ``seq``."""
     connection.insert("triggers", **_escaped(connection, values))
     found = find_trigger(connection, values["id"])
     if found is None:
@@ -147,13 +132,7 @@ def add_trigger(connection: Connection, values: dict[str, Any]) -> TriggerRecord
 
 
 def change_trigger(connection: Connection, trigger_id: str, values: dict[str, Any]) -> None:
-    """Updates columns of a trigger. Does nothing if the trigger does not exist.
-
-    Args:
-        connection: Connection inside a transaction.
-        trigger_id: Id of the trigger.
-        values: New values by column.
-    """
+    """Updates columns of a trigger. Does nothing if the trigger does not exist."""
     connection.run(
         f"UPDATE triggers SET {setting(values)} WHERE id = :trigger_id",  # noqa: S608 - the SQL contains no user input
         **_escaped(connection, values),
@@ -162,13 +141,7 @@ def change_trigger(connection: Connection, trigger_id: str, values: dict[str, An
 
 
 def delete_trigger(connection: Connection, trigger_id: str, user_id: str) -> bool:
-    """Deletes a trigger of a user, and its runs. Returns False if the user has no trigger with this id.
-
-    Args:
-        connection: Connection inside a transaction.
-        trigger_id: Id of the trigger.
-        user_id: Id of the user. The function does not delete a trigger of another user.
-    """
+    """Deletes a trigger of a user, and its runs. Returns False if the user has no trigger with this id."""
     statement = "DELETE FROM triggers WHERE id = :id AND user_id = :user_id"
     return bool(connection.run(statement, id=trigger_id, user_id=user_id))
 
@@ -248,14 +221,7 @@ def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
 
 
 def list_runs(connection: Connection, trigger_id: str, limit: int, offset: int) -> list[RunRecord]:
-    """Returns a page of a trigger's runs, newest first.
-
-    Args:
-        connection: Connection inside a transaction.
-        trigger_id: Id of the trigger.
-        limit: Maximum number of runs.
-        offset: Number of the newest runs to skip.
-    """
+    """Returns a page of a trigger's runs, newest first."""
     rows = connection.records(
         "SELECT * FROM trigger_runs WHERE trigger_id = :id ORDER BY seq DESC LIMIT :limit OFFSET :offset",
         id=trigger_id,

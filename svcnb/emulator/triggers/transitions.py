@@ -26,12 +26,6 @@ def settle_or_fail(connection: Connection, ended: Ended, lost: Verdict, now: flo
 
     Both writes use one transaction, because the error does not always occur again in a second transaction.
 
-    Args:
-        connection: Connection inside a transaction.
-        ended: The run, and the result of its attempt.
-        lost: The replacement, for example a failure with the reason why the result is lost.
-        now: Current time, in Unix seconds.
-
     Returns:
         The error with which the database rejected the result, or None.
     """
@@ -51,10 +45,6 @@ def claim(connection: Connection, run: RunRecord) -> RunRecord:
 
     The function counts a retry as a new attempt. If a stop of the service interrupted an attempt, the function counts
     an interruption and keeps the number of the attempt.
-
-    Args:
-        connection: Connection inside a transaction.
-        run: The oldest unfinished run of its trigger.
     """
     changes: dict[str, Any] = {"status": "running", "next_attempt_at": None}
     if run.status == "retrying":
@@ -67,12 +57,9 @@ def claim(connection: Connection, run: RunRecord) -> RunRecord:
 
 
 def settle(connection: Connection, ended: Ended, now: float) -> None:
-    """Records the result of an attempt. Does nothing if the run no longer exists or has already ended.
+    """Records the result of an attempt. A retry starts ``delay_s`` seconds later.
 
-    Args:
-        connection: Connection inside a transaction.
-        ended: The run, and the result of its attempt.
-        now: Current time, in Unix seconds. A retry starts ``delay_s`` seconds later.
+    Does nothing if the run no longer exists or has already ended.
     """
     verdict = ended.verdict
     if verdict.status == "retrying":

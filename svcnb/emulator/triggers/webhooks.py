@@ -96,11 +96,6 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
     The field ``event`` contains the parsed body only if the content type is JSON and the body is valid JSON. Otherwise,
     the field contains the body as text, with U+FFFD in place of bytes that are not UTF-8. A sender can therefore test
     the webhook with an empty body.
-
-    Args:
-        body: The body as bytes.
-        content_type: The Content-Type header of the request.
-        headers: The result of `safe_headers`.
     """
     try:
         raw, encoding = body.decode(), "utf-8"
@@ -141,10 +136,6 @@ class PostLimit:
 
     async def count(self, who: str, now: float) -> None:
         """Counts a request.
-
-        Args:
-            who: IP address of the sender, or id of the owner.
-            now: Current time, in Unix seconds.
 
         Raises:
             Refused: 429 if the sender or owner has reached the limit. The limiter does not count a rejected request.

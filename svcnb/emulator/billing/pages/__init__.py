@@ -65,24 +65,14 @@ def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
 
 
 def settled_page(intent: Intent, *, onward: str) -> str:
-    """Returns the page for a payment that is processing or has ended.
-
-    Args:
-        intent: The payment.
-        onward: Address of the link "Continue" on the page.
-    """
+    """Returns the page for a payment that is processing or has ended."""
     body = _fill("settled.html", onward=onward, **_facts(intent))
     head = _REFRESH if intent.status == "processing" else ""
     return _page(_HEADINGS[intent.status], body, root="..", head=head)
 
 
 def return_page(intent: Intent, *, publishable_key: str) -> str:
-    """Returns the page that follows a payment and requests the credit from the service.
-
-    Args:
-        intent: The payment.
-        publishable_key: Key with which the page's script requests the status.
-    """
+    """Returns the page that follows a payment and requests the credit from the service."""
     body = _fill("return.html", secret=intent.client_secret, key=publishable_key, **_facts(intent))
     return _page(_HEADINGS[intent.status], body, root=".", head=_SCRIPT)
 
