@@ -9,12 +9,25 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from svcnb.files import MAX_FILE_BYTES, MAX_TEXT_FILE_BYTES, read_file
 from svcnb.protocol.nesting import parse
+
+if TYPE_CHECKING:
+    from svcnb.client.models.usage_keys import UsageKey
+
+
+base_url_option = click.option(
+    "--base-url",
+    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
+)
+triggers_url_option = click.option(
+    "--triggers-url",
+    help="Address of the triggers service. Default: SVC_TRIGGERS_URL, otherwise the configuration file.",
+)
 
 
 def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,11 +39,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
     No option accepts the key itself, because the process list would show the key to all users of the machine.
     """
 
-    @click.option(
-        "--base-url",
-        help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration "
-        "file.",
-    )
+    @base_url_option
     @click.option(
         "--key-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -57,6 +66,21 @@ def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
     def command(*given: Any, profile: str | None, **options: Any) -> Any:
         with environment(SVC_PROFILE=profile) if profile is not None else nullcontext():
             return function(*given, **options)
+
+    return command
+
+
+def vocabulary_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator that adds the option ``--service-name``, and passes the names of the service as ``words``."""
+
+    @click.option("--service-name", help="Name of the service in lower case. Default: SVC_SERVICE_NAME, otherwise svc.")
+    @wraps(function)
+    def command(*given: Any, service_name: str | None, **options: Any) -> Any:
+        from svcnb.client.config import vocabulary
+        from svcnb.protocol.vocabulary import Vocabulary
+
+        words = Vocabulary(service=service_name) if service_name else vocabulary()
+        return function(*given, words=words, **options)
 
     return command
 
@@ -264,6 +288,12 @@ _KEY_SPACE = 1024
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+def print_usage_key(key: UsageKey, *, as_json: bool, into: TextIO | None) -> None:
+    """Prints a new usage key; see `print_secret`."""
+    secret = key.usage_api_key.reveal() if key.usage_api_key else ""
+    print_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
 
 
 def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:

@@ -38,6 +38,7 @@ from svcnb.tools import (
 )
 
 FETCH_TIMEOUT_S = 600
+_OWN_NODE = "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc."
 
 # SHA-256 of the unpacked binary by platform. For platforms that are not in this table, Deno checks only the hash of the
 # archive in the lock file.
@@ -65,7 +66,7 @@ def platform_name() -> str:
         raise ToolMissing(
             "anvil",
             f"there is no build for {sys.platform} on {platform.machine()}",
-            "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc.",
+            _OWN_NODE,
         )
     return f"{system}-{machine}"
 
@@ -84,7 +85,7 @@ def anvil_lock(platform: str) -> Path:
         raise ToolMissing(
             "anvil",
             f"there is no recorded hash of the build for {platform}, so the download cannot be verified",
-            "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc.",
+            _OWN_NODE,
         )
     return lock
 

@@ -115,7 +115,7 @@ class NodeConfig:
         return ChainConfigKeys(keys=[*_NODE_KEYS, cost, *limits])
 
     async def action_limits(self, _call: Call, _given: None) -> ActionClientConfig:
-        """Returns the limits of one execution, such as the maximum duration and the maximum memory."""
+        """Returns the limits of one run, such as the maximum duration and the maximum memory."""
         limits = self.settings.limits
         shown = {name: value for name, value in limits._asdict().items() if name in ActionClientConfig.model_fields}
         return ActionClientConfig(async_timeout_ms=limits.timeout_ms, **shown)

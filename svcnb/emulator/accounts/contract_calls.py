@@ -73,7 +73,7 @@ class ContractCalls:
         return await _with_http_errors(self._chain.write(function, *arguments))
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
-        """Sends several managed writes. On the built-in chain, either all of the writes take effect or none.
+        """Sends several managed writes. On the emulator's own chain, either all of the writes take effect or none.
 
         On an external chain, the writes take effect in sequence. Raises the same errors as `write`.
         """

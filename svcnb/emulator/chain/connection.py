@@ -94,10 +94,14 @@ class StreamConnection:
             raise self._lost
         number = next(self._ids)
         asked = _Pending(asyncio.get_running_loop().create_future(), limit)
+        # Without a callback, asyncio logs an error as never retrieved if the request fails during the write.
+        asked.answer.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._waiting[number] = asked
         message = json_rpc.request(number, method, params)
         try:
-            await self._write(await offload(_line, message) if is_large(params) else _line(message))
+            line = await offload(_line, message) if is_large(params) else _line(message)
+            async with asyncio.timeout(RPC_TIMEOUT_S):  # a node that is stopped does not read
+                await self._write(line)
             async with asyncio.timeout(RPC_TIMEOUT_S):
                 return await asked.answer
         except TimeoutError as error:
@@ -115,7 +119,7 @@ class StreamConnection:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        self._writer.close()
+        self._writer.transport.abort()  # unlike close, abort does not wait until the node has read all requests
         with suppress(OSError):
             await self._writer.wait_closed()
 
@@ -123,7 +127,12 @@ class StreamConnection:
         async with self._writing:  # prevent other messages between two parts
             for at in range(0, len(line), PIECE_BYTES):
                 self._writer.write(line[at : at + PIECE_BYTES])
-                await self._writer.drain()
+                try:
+                    await self._writer.drain()
+                except asyncio.CancelledError:
+                    # After a part of a message, the node cannot parse the next message.
+                    self._writer.write(line[at + PIECE_BYTES :])
+                    raise
 
     async def _listen(self) -> None:
         reason = "it was closed"

@@ -10,6 +10,7 @@ from typing import Any, Final
 from svcnb.emulator.chain.errors import ChainUnavailable, RpcError, Unsupported
 from svcnb.emulator.chain.events import ignore
 from svcnb.emulator.platform.json_rpc import over_http
+from svcnb.protocol.limits import CHAIN_EVENT_SCAN_BLOCKS
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class RemoteChain:
 
     async def chain_id(self) -> int:
         """Returns the chain id that the external chain reports."""
-        return int(await self.request("eth_chainId"), 16)
+        return await self._connection.number("eth_chainId")
 
     async def stop(self) -> None:
         """Stops the polling for events, and closes the connection. The external chain continues to run."""
@@ -63,7 +64,7 @@ class RemoteChain:
 
     async def height(self) -> int:
         """Returns the number of the latest block."""
-        return int(await self.request("eth_blockNumber"), 16)
+        return await self._connection.number()
 
     def call_overrides(self) -> tuple[Any, ...]:
         """Returns no overrides, because this chain has its own time."""
@@ -94,26 +95,36 @@ class RemoteChain:
 
     async def follow(self, address: str) -> None:
         """Starts to poll for a contract's events, because other senders can also cause events."""
-        self.head = int(await self.request("eth_blockNumber"), 16)
+        self.head = await self.height()
         self._poller = asyncio.create_task(self._poll(address), name="svcnb-chain-events")
 
     async def _poll(self, address: str) -> None:
         while True:
             await asyncio.sleep(_EVENT_POLL_S)
             try:
-                latest = int(await self.request("eth_blockNumber"), 16)
-                if latest <= self.head:
-                    continue
-                logs = await self.request(
-                    "eth_getLogs", {"address": address, "fromBlock": hex(self.head + 1), "toBlock": hex(latest)}
-                )
-                await self.on_receipt({"logs": logs})
+                latest = await self.height()
+                while self.head < latest:
+                    await self._read_events(address, min(latest, self.head + CHAIN_EVENT_SCAN_BLOCKS))
             except (RpcError, ChainUnavailable) as error:
                 log.warning("events of the chain cannot be read: %s", error)
             except Exception:  # continue after any error, or cached permissions become outdated
                 log.exception("events of the chain cannot be read")
-            else:
-                self.head = latest
+
+    async def _read_events(self, address: str, last: int) -> None:
+        """Reads the events of the blocks from `head` to ``last``, or of only the first of these blocks."""
+        first = self.head + 1
+        try:
+            logs = await self.request(
+                "eth_getLogs", {"address": address, "fromBlock": hex(first), "toBlock": hex(last)}
+            )
+        except RpcError:
+            # Providers limit the range or the number of results with different messages, so any error halves the range.
+            if first == last:
+                raise
+            await self._read_events(address, (first + last) // 2)
+            return
+        await self.on_receipt({"logs": logs})
+        self.head = last
 
     async def add_balance(self, _address: str, _wei: int) -> int:
         """Always raises an error, because an external chain does not support this operation.

@@ -57,9 +57,18 @@ class Rpc:
         except Exception as error:  # noqa: BLE001 - a chain can fail in any way
             raise ChainUnavailable(f"{method}: the request failed with {type(error).__name__}") from None
 
-    async def number(self) -> int:
-        """Returns the number of the newest block."""
-        return int(await self.request("eth_blockNumber"), 16)
+    async def number(self, method: str = "eth_blockNumber", *params: Any) -> int:
+        """Sends a request whose result is a number, and returns the number. By default, the number of the newest block.
+
+        Raises:
+            RpcError: See `request`.
+            ChainUnavailable: See `request`, or the result is not a number.
+        """
+        found = await self.request(method, *params)
+        try:
+            return int(found, 16)
+        except (TypeError, ValueError):
+            raise ChainUnavailable(f"{method}: the response is not a number") from None
 
     async def block_hash(self, number: int) -> str | None:
         """Returns the hash of a block, or None if the block does not exist."""

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from svcnb.emulator.platform.database import Connection
 from svcnb.emulator.platform.schema import Table
-from svcnb.emulator.platform.store import Store
+from svcnb.emulator.platform.store import Store, StoreUnavailable
 
 _AGAIN_S: Final = 0.05
 
@@ -62,11 +62,13 @@ async def held(store: Store, name: str) -> AsyncIterator[None]:
         name: Name that identifies the lease, for example ``chain``.
 
     Raises:
-        StoreUnavailable: The database is unavailable.
+        StoreUnavailable: The database is unavailable before the block runs.
     """
     while not await store.run(lambda connection: take(connection, name)):  # noqa: ASYNC110 - another process releases the lease
         await asyncio.sleep(_AGAIN_S)
     try:
         yield
     finally:
-        await store.run(lambda connection: release(connection, name))
+        # Without a connection, the server has already lost its leases. The result of the block remains valid.
+        with suppress(StoreUnavailable):
+            await store.run(lambda connection: release(connection, name))

@@ -42,6 +42,7 @@ class RateLimiter:
         self._limit = limit
         self._store = store
         self._times: dict[str, deque[float]] = {}
+        self._cleanup_above = _MANY_CALLERS
 
     async def admit(self, who: str, now: float) -> float | None:
         """Counts a call, unless the caller has reached the limit.
@@ -61,10 +62,12 @@ class RateLimiter:
             return None
         if self._store.shared:
             return await self._store.run(partial(admit, what=self._what, who=who, limit=limit, now=now))
-        if len(self._times) > _MANY_CALLERS:
+        if len(self._times) > self._cleanup_above:
             self._times = {
                 name: times for name, times in self._times.items() if times and times[-1] > now - RATE_WINDOW_S
             }
+            # With many active callers, a fixed number would cause a clean-up at each call.
+            self._cleanup_above = max(_MANY_CALLERS, 2 * len(self._times))
         times = self._times.setdefault(who, deque())
         while times and times[-1] > now:  # delete times in the future, which exist if a user sets the clock back
             times.pop()

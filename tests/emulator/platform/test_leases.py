@@ -93,6 +93,18 @@ async def test_waiting_for_a_lease_ends_when_the_lease_is_released(servers: list
     assert order == ["one begins", "one ends", "two begins", "two ends"]
 
 
+async def test_work_under_a_lease_succeeds_even_if_the_release_fails(servers: list[Store]) -> None:
+    first, second = servers
+    backend = await first.run(lambda connection: connection.value("SELECT pg_backend_pid()"))
+    done = False
+    async with held(first, "thing"):
+        end = "SELECT pg_terminate_backend(:pid, 60000)"
+        assert await second.run(lambda connection: connection.value(end, pid=backend))
+        done = True
+    assert done
+    assert await second.run(taking("thing"))  # the database released the lease of the lost connection
+
+
 @pytest.mark.slow
 async def test_a_single_server_has_every_lease() -> None:
     store = Store()

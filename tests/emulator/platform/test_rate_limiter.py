@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -71,3 +72,16 @@ async def test_servers_together_limit_new_accounts_like_one(servers: list[Store]
     waits = [wait for wait in taken if wait is not None]
     assert len(taken) - len(waits) == 4
     assert all(0 < wait <= 60 for wait in waits)
+
+
+async def test_many_active_callers_do_not_make_every_call_slow() -> None:
+    store = Store(None)
+    limiter = RateLimiter("post", 3, store)
+    began = time.process_time()
+    for number in range(20_000):
+        assert await limiter.admit(f"early {number}", 1.0) is None
+    assert time.process_time() - began < 5
+    for number in range(20_000):
+        assert await limiter.admit(f"late {number}", 100.0) is None
+    assert not [name for name in limiter._times if name.startswith("early")]
+    store.close()

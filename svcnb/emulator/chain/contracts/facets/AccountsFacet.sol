@@ -56,11 +56,12 @@ contract AccountsFacet is Base {
     }
 
     /// @notice Permanently transfers a managed account to a wallet. Its content and billing wallet remain unchanged.
+    /// Only an API payer or the contract's owner may call this. The admin payer may not.
     /// @param apiKeyHash Master hash of the account.
     /// @param newAdminWalletAddress Wallet that owns no other account.
     function convertToChainSecuredAccount(uint256 apiKeyHash, address newAdminWalletAddress) external {
-        _onlyServer();
         Storage.Layout storage state = Storage.layout();
+        if (!state.isPayer[msg.sender] && msg.sender != state.owner) revert OnlyApiPayerOrOwner(msg.sender);
         if (newAdminWalletAddress == address(0)) revert InvalidRequest("the new admin is the zero address");
         uint256 newAlias = _aliasOf(newAdminWalletAddress);
         uint256 held = state.adminOf[newAdminWalletAddress];
