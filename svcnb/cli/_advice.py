@@ -123,7 +123,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"SVCNB_CONFIG or config_file", "SVCNB_CONFIG"),
     (r"Set (base|triggers)_url to", r"Set --\1-url to"),
     (r"svc\.node\.chain_config\(\) returns", "`svcnb doctor` shows"),
-    (r" svc\.node\.limits\(\) returns the limits of one execution\.", ""),
+    (r" svc\.node\.limits\(\) returns the limits of one run\.", ""),
     (r"svc\.node\.version\(\) or ", ""),
     (r": svcnb\.Client\('([^']{0,200})'\)", r" with --base-url \1"),
     (r", or pass the path: History\(path\)", ""),

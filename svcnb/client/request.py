@@ -103,7 +103,7 @@ def _with_explainer(
 ) -> Flow[Exception]:
     """Adds an explainer to the rejection of a management call.
 
-    `svcnb.client.running` adds the explainer of executions.
+    `svcnb.client.running` adds the explainer of runs.
     """
     if isinstance(refused, errors.Forbidden) and config.api_key:
         from svcnb.client.call_refusal import RefusedCall, explain_call, explicable
@@ -176,10 +176,8 @@ def encode(body: object, *, ascii_only: bool = False) -> bytes:
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is also a ValueError
         raise errors.InvalidArgument(
             f"the arguments of this call cannot be encoded as JSON: {error}",
-            hint=(
-                "Use numbers (not NaN), strings, booleans, None, lists and dicts. Convert a NumPy number with .item(), "
-                "and a time with .isoformat(). Pass secret.reveal() to send a secret."
-            ),
+            hint="Use numbers (not NaN), strings, booleans, None, lists and dicts. Convert a NumPy number with "
+            ".item(), and a time with .isoformat(). Pass secret.reveal() to send a secret.",
         ) from error
 
 
@@ -225,10 +223,8 @@ def read(call: Call[T], answer: Answer, request: Request) -> T:
         if isinstance(error, errors.SvcnbError):
             raise
         raise errors.NotTheApi(
-            (
-                f"the response to {_endpoint(request)} (status {answer.status}) has an unexpected JSON structure: "
-                f"{_one_line(error)}"
-            ),
+            f"the response to {_endpoint(request)} (status {answer.status}) has an unexpected JSON structure: "
+            f"{_one_line(error)}",
             hint=_VERSION_HINT,
         ) from None
 

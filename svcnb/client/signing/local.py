@@ -135,10 +135,8 @@ class LocalSigner(Signer):
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise SigningError(
                 f"other users can read the private key in {file}",
-                hint=(
-                    f"Run: chmod 600 {file}. If someone may have read the key, transfer the wallet's assets to a new "
-                    "wallet."
-                ),
+                hint=f"Run: chmod 600 {file}. If someone may have read the key, transfer the wallet's assets to a new "
+                "wallet.",
             )
         return cls.from_key(text)
 
