@@ -56,12 +56,6 @@ class RenderFailed(SvcnbError):
 def draw(spec: Mapping[str, Any]) -> str:
     """Draws a chart as SVG in the renderer's process, after replacing characters that XML forbids with U+FFFD.
 
-    Args:
-        spec: Vega-Lite specification of the chart.
-
-    Returns:
-        The drawing.
-
     Raises:
         RenderFailed: The renderer rejected the chart, crashed, or did not respond within `TIMEOUT_SECONDS`.
         ToolMissing: Deno is not installed (extra ``lab``).

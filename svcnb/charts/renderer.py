@@ -134,9 +134,6 @@ def live(chart: Any) -> JupyterChart:
 def render(spec: Mapping[str, Any], **_options: Any) -> dict[str, str]:
     """Renders a chart. This function is the renderer in Altair's registry.
 
-    Args:
-        spec: Vega-Lite specification of the chart.
-
     Returns:
         The chart in three formats: HTML with the image and the chart's description as alternative text, the image
         alone, and the description.

@@ -82,10 +82,7 @@ def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
 
     Args:
         wells: Number of successful runs in each group.
-        sizes: Number of runs in each group.
-
-    Returns:
-        Lower and upper limits, from 0 to 1. The limits of a group without runs are NaN.
+        sizes: Number of runs in each group. The limits of a group without runs are NaN.
     """
     n = np.where(sizes > 0, sizes, np.nan).astype(np.float64)
     share = wells / n

@@ -72,8 +72,8 @@ class Table:
         Raises:
             InvalidArgument: The column is missing, does not contain times, or has empty values.
         """
-        column = _as_array(self._column("time"))
-        if np.issubdtype(column.dtype, np.number) if isinstance(column, np.ndarray) else column.dtype.kind in "iuf":
+        column = self._column("time")
+        if column.dtype.kind in "iufc":
             raise self._wrong(
                 "time",
                 "contains numbers without a unit: expected dates and times",
@@ -96,7 +96,7 @@ class Table:
         Raises:
             InvalidArgument: The column is missing, or has empty values.
         """
-        codes, names = pd.factorize(_as_array(self._column("status")))
+        codes, names = pd.factorize(self._column("status"))
         self._whole("status", codes < 0)
         kinds = [SUCCESS if name in _SUCCESSES else FAILED if name in _FAILURES else OPEN for name in names]
         found: Array = np.array(kinds, dtype=np.int8)[codes]
@@ -129,7 +129,7 @@ class Table:
         Raises:
             InvalidArgument: The column is missing.
         """
-        codes, names = pd.factorize(_as_array(self._column(name)))
+        codes, names = pd.factorize(self._column(name))
         texts = [_brief(str(each)) for each in names]
         # The CID, if available, replaces a missing name.
         if name == "action" and ("" in texts or (codes < 0).any()) and "cid" in self.columns:
@@ -140,15 +140,14 @@ class Table:
 
     def _named_by_cid(self, codes: Array, texts: Sequence[str]) -> tuple[Array, list[str]]:
         names = np.array([*texts, ""], dtype=object)[codes]
-        cids = np.asarray(_as_array(self._column("cid")), dtype=object)
+        cids = np.asarray(self._column("cid"), dtype=object)
         short = [name or _brief(str(cid)) for name, cid in zip(names, cids, strict=True)]
         found, kept = pd.factorize(np.array(short, dtype=object))
         return found, [str(each) for each in kept]
 
     def _numbers(self, name: str) -> Array:
-        column = self._column(name)
         try:
-            found: Array = np.asarray(pd.to_numeric(_as_array(column)), dtype=np.float64)
+            found: Array = np.asarray(pd.to_numeric(self._column(name)), dtype=np.float64)
         except (ValueError, TypeError) as error:
             raise self._wrong(name, f"contains values that are not numbers ({error})") from None
         if (found < 0).any():
@@ -156,9 +155,11 @@ class Table:
         return found
 
     def _column(self, name: str) -> Any:
+        """Returns a column as a pandas or numpy object."""
         for each in _NAMES[name]:
             if each in self.columns:
-                return self._frame[each]
+                column = self._frame[each]
+                return column if isinstance(column, pd.Series) else column.to_numpy()
         wanted = " or ".join(repr(each) for each in _NAMES[name])
         raise InvalidArgument(
             f"the {self._what} have no column {wanted}; available columns: {', '.join(self.columns) or 'none'}",
@@ -176,11 +177,6 @@ class Table:
 
 def _brief(text: str) -> str:
     return f"{text[:10]}…" if is_cid_v0(text) else text
-
-
-def _as_array(column: Any) -> Any:
-    """Returns a column as a pandas or numpy object."""
-    return column if isinstance(column, pd.Series) else column.to_numpy()
 
 
 def _frame(data: Any, what: str) -> Any:

@@ -31,13 +31,12 @@ def build(folder: Path, distribution: Path | None) -> None:
     Any web server can publish the folder. The site loads no files from other addresses. The first build downloads the
     Python runtime and the wheels.
     """
-    from svcnb.lite.packages import PackagesMissing
     from svcnb.lite.page import SiteNotBuilt
     from svcnb.lite.site import build_site
 
     try:
         size = build_site(folder, lambda line: click.echo(line, err=True), distribution=distribution)
-    except (PackagesMissing, SiteNotBuilt) as error:
+    except SiteNotBuilt as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"{folder}: {size / 1e6:.0f} MB. Open the site with: svcnb lite serve {folder}")
 

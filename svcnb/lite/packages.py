@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from svcnb import tools
+from svcnb.lite.page import SiteNotBuilt
 from svcnb.lite.precompile import AT_START, MEMORY
 
 WHEELS: Final = Path(__file__).with_name("wheels.txt")
@@ -57,10 +58,6 @@ _FROM_NPM: Final = {
 """Files of the linter's parser in the wheel of this package."""
 
 
-class PackagesMissing(RuntimeError):
-    """Error for wheels of the site that cannot be downloaded or compiled."""
-
-
 def download(folder: Path) -> None:
     """Uses pip to download the wheels that `WHEELS` lists, unless an earlier call has downloaded the same list.
 
@@ -68,7 +65,7 @@ def download(folder: Path) -> None:
         folder: Target folder, which also serves as a cache for later builds.
 
     Raises:
-        PackagesMissing: pip failed. The message contains the end of pip's output.
+        SiteNotBuilt: pip failed. The message contains the end of pip's output.
     """
     stamp = folder / "complete"
     wanted = hashlib.sha256(WHEELS.read_bytes()).hexdigest()
@@ -78,7 +75,7 @@ def download(folder: Path) -> None:
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check"]
     command += [*_PLATFORM, "--dest", str(folder), "--requirement", str(WHEELS)]
-    _run(command, "pip could not download the wheels of the site. Check the network, and run the command again")
+    run(command, "pip could not download the wheels of the site. Check the network, and run the command again")
     stamp.write_text(wanted, "ascii")
 
 
@@ -186,7 +183,7 @@ def precompile(folder: Path) -> None:
     """Compiles the wheels in a folder, and makes the snapshot of Python's memory from which a page starts.
 
     Raises:
-        PackagesMissing: Pyodide failed. The message contains the end of Pyodide's output.
+        SiteNotBuilt: Pyodide failed. The message contains the end of Pyodide's output.
     """
     program = Path(__file__).with_name("precompile.py").read_text("utf-8")
     _run_pyodide(folder, "run_pyodide.mjs", f"{program}\nprecompile(Path('/wheels'))")
@@ -200,13 +197,23 @@ def _run_pyodide(folder: Path, script: str, *arguments: str) -> None:
         f"Pyodide could not compile the wheels of the site. Delete {tools.cache_folder() / 'lite'}, and run the "
         "command again"
     )
-    _run(command, problem, env=tools.deno_environment())
+    run(command, problem, env=tools.deno_environment())
 
 
-def _run(command: list[str], problem: str, **options: Any) -> None:
+def run(command: list[str], problem: str, **options: Any) -> None:
+    """Runs a program that takes part in the build.
+
+    Args:
+        command: The program and its arguments.
+        problem: Message for a failed program, with the next step of the user.
+        **options: Options of `subprocess.run`.
+
+    Raises:
+        SiteNotBuilt: The program failed. The message contains the end of its output.
+    """
     done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False, **options)
     if done.returncode:
-        raise PackagesMissing(f"{problem}. The output ends with:\n{done.stderr.strip()[-1500:]}")
+        raise SiteNotBuilt(f"{problem}. The output ends with:\n{(done.stdout + done.stderr).strip()[-3000:]}")
 
 
 def read_lock(folder: Path) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from svcnb import __version__
 from svcnb.errors import ExtraMissing
 from svcnb.extras import install_command
 from svcnb.lessons import lessons_folder
-from svcnb.lite.packages import LOCK, download, precompile, read_lock, wanted_of, write_lock, write_own_wheel
+from svcnb.lite.packages import LOCK, download, precompile, read_lock, run, wanted_of, write_lock, write_own_wheel
 from svcnb.lite.page import SiteNotBuilt, complete
 from svcnb.tools import PAGE_VERSIONS, cache_folder
 from svcnb.tools.fetch import fetch_for_page
@@ -56,7 +55,6 @@ _NOT_IN_LESSONS: Final = (
 
 They are previews of files of other types, contextual help, saved layouts and links to other sites. They also include
 inline completion, for which the page contains no suggestions."""
-_TIMEOUT_S: Final = 900
 
 
 def build_site(target: Path, report: Callable[[str], None], *, distribution: Path | None = None) -> int:
@@ -73,8 +71,8 @@ def build_site(target: Path, report: Callable[[str], None], *, distribution: Pat
 
     Raises:
         ExtraMissing: JupyterLite is not installed.
-        SiteNotBuilt: JupyterLite failed, ``target`` contains other files, or ``distribution`` lacks a wheel.
-        PackagesMissing: The wheels cannot be downloaded or compiled.
+        SiteNotBuilt: A program of the build failed, ``target`` contains other files, or ``distribution`` lacks a
+            wheel.
         ToolMissing: The runtime cannot be downloaded.
     """
     _require_own(target)
@@ -159,18 +157,9 @@ def _run_jupyterlite(folder: Path, target: Path) -> None:
     for picture in lessons.rglob("*.svg"):
         # JupyterLite reads image files as Latin-1, so write other characters as XML character references.
         picture.write_bytes(picture.read_text("utf-8").encode("ascii", "xmlcharrefreplace"))
-    contents = ["--contents", str(lessons)]
-    done = subprocess.run(
-        [*command, "--lite-dir", str(folder), "--output-dir", str(target.resolve()), *contents],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_S,
-        check=False,
+    command += ["--lite-dir", str(folder), "--output-dir", str(target.resolve()), "--contents", str(lessons)]
+    problem = (
+        "JupyterLite could not build the site. Correct the problem that the last lines of its output describe. To "
+        f"install the versions that this command supports, run: {install_command('lite')}"
     )
-    if done.returncode:
-        raise SiteNotBuilt(
-            "JupyterLite could not build the site. Correct the problem that the last lines of its output describe. To "
-            f"install the versions that this command supports, run: {install_command('lite')}\n"
-            f"{(done.stdout + done.stderr).strip()[-3000:]}"
-        )
+    run(command, problem, cwd=folder)

@@ -35,11 +35,7 @@ def _script(path: Path) -> str:
 
 
 def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:
-    """Returns the names that an action can use, by owner: ``""`` for globals, or an object such as ``Svc.Actions``.
-
-    Args:
-        vocabulary: Names of the service's interface.
-    """
+    """Returns the names that an action can use, by owner: ``""`` for globals, or an object such as ``Svc.Actions``."""
     spaces = namespaces(vocabulary)
     listed = [_function(each) for each in functions(vocabulary).values()]
     headers: list[Name] = [

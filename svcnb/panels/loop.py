@@ -24,36 +24,17 @@ class Background:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Starts a coroutine, and returns a future with its result. Cancelling the future cancels the coroutine."""
+        """Starts a coroutine, and returns a future with its result. Cancelling the future cancels the coroutine.
+
+        In a browser page, the future is a task of the page's loop, so the caller must await the result.
+        """
         if IN_PAGE:  # a browser page has one thread, and its loop continues while a cell waits
-            return _Task(work)
+            return asyncio.ensure_future(work)  # type: ignore[return-value]  # callers use only the common methods
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(target=self._loop.run_forever, name="svcnb-panels", daemon=True).start()
         return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-
-class _Task(Future[T]):
-    """Task of the running loop, with the interface of a `concurrent.futures.Future`."""
-
-    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
-        super().__init__()
-        self._task = asyncio.ensure_future(work)
-        self._task.add_done_callback(self._ended)
-
-    def cancel(self) -> bool:
-        """Cancels the task. Returns False if the task has already ended."""
-        return self._task.cancel()
-
-    def _ended(self, task: asyncio.Future[T]) -> None:
-        if task.cancelled():
-            super().cancel()
-            self.set_running_or_notify_cancel()
-        elif (error := task.exception()) is not None:
-            self.set_exception(error)
-        else:
-            self.set_result(task.result())
 
 
 BACKGROUND: Final = Background()

@@ -20,10 +20,6 @@ OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["S
 async def connected(owner: Signer, channel: Channel) -> Signer:
     """Returns a wallet that has an address. For a browser wallet, the function waits until the wallet is connected.
 
-    Args:
-        owner: Wallet that owns the ChainSecured account.
-        channel: Channel that reports the wait.
-
     Raises:
         SigningError: The user did not connect the wallet.
     """
@@ -35,12 +31,7 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
 
 
 async def do(resources: Any, edit: Edit) -> None:
-    """Performs a change of permissions as a call of a client or of a ChainSecured account.
-
-    Args:
-        resources: The client or the account on which to perform the call.
-        edit: Method, arguments and options of the call.
-    """
+    """Performs a change of permissions as a call of a client or of a ChainSecured account."""
     resource, _, verb = edit.verb.partition(".")
     await getattr(getattr(resources, resource), verb)(*edit.args, **edit.options)
 

@@ -87,10 +87,6 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         session = self.session
         return self._given_owner or (session.owner if session.account is not None else None)
 
-    def about(self) -> dict[str, object]:
-        """Returns an empty dictionary, because the panel reads the account only when a notebook displays the panel."""
-        return {}
-
     @command
     async def read(self) -> None:
         """Reads the account, and shows its matrix."""
@@ -149,7 +145,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
         return {
             "calls": [self._code(edit) for edit in edits],
             "cost": "nothing" if not edits else _gas(rehearsed) or str(cost_of(edits)).partition(":")[0],
-            "writes": [_write(edit, preview) for edit, preview in rehearsed],
+            "writes": [written(preview) | {"first_of_several": _is_several(edit)} for edit, preview in rehearsed],
             "warnings": [text for text in self._matrix.with_changes(wanted).warnings() if text not in now],
         }
 
@@ -226,11 +222,6 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     def _code(self, edit: Edit) -> str:
         return edit.code_of(self._subject)
-
-
-def _write(edit: Edit, preview: Preview) -> dict[str, Any]:
-    """Returns the values of a transaction that the panel shows before the signature."""
-    return written(preview) | {"first_of_several": _is_several(edit)}
 
 
 def _gas(rehearsed: Sequence[tuple[Edit, Preview]]) -> str:

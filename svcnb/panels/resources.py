@@ -144,11 +144,7 @@ def _announced(session: Session) -> Iterator[None]:
 
 
 def repairs(found: Explanation) -> dict[str, Any]:
-    """Returns the repairs and the warnings of an explanation for the browser.
-
-    Args:
-        found: Explanation of why a key can or cannot run an action.
-    """
+    """Returns the repairs and the warnings of an explanation for the browser."""
     return {
         "repairs": [{"says": way.says, "code": way.code, "cost_cents": way.cost_cents} for way in found.repairs],
         "warnings": [each.text for each in found.warnings],

@@ -11,11 +11,7 @@ SHOWN: Final = 200
 
 
 def trace_view(trace: Trace) -> dict[str, Any]:
-    """Returns a timeline as rows, with the start and end of their bars in milliseconds.
-
-    Args:
-        trace: Timeline of a run.
-    """
+    """Returns the timeline of a run as rows, with the start and end of their bars in milliseconds."""
     return {
         "engine": trace.engine,
         "elapsed_ms": trace.elapsed_ms,

@@ -84,8 +84,11 @@ class TriggersPanel(Panel, bundle="triggers"):
         who = await self.awaited.who()
         if who is None:
             return {"approved": False, "page": self.triggers.approval_url}
-        self._introduce()
-        return {"approved": True, "email": who.email, "chains": list(get_args(ChainName)), "cost": _cost_of_new()}
+        if not self._begun:
+            self._begun = True
+            self.record(f"triggers = svcnb.TriggersClient({self.awaited._access.url!r})\ntriggers.authorize()")  # noqa: SLF001 - our own client
+        cost = str(of_calls({"groups.create": 1, "usage_keys.create": 1})).partition(":")[0]
+        return {"approved": True, "email": who.email, "chains": list(get_args(ChainName)), "cost": cost}
 
     @command
     async def approved(self) -> dict[str, Any]:
@@ -93,11 +96,6 @@ class TriggersPanel(Panel, bundle="triggers"):
         self.channel.progress("Waiting for the approval")
         await self.awaited.authorize(open_page=lambda _page: None)
         return await self.begin()
-
-    def _introduce(self) -> None:
-        if not self._begun:
-            self._begun = True
-            self.record(f"triggers = svcnb.TriggersClient({self.awaited._access.url!r})\ntriggers.authorize()")  # noqa: SLF001 - our own client
 
     # --- triggers -----------------------------------------------------------------------------------------------
 
@@ -271,7 +269,3 @@ def _object(text: str) -> dict[str, Any]:
             hint='Enter a JSON object, for example {"limit": 5}.',
         )
     return found
-
-
-def _cost_of_new() -> str:
-    return str(of_calls({"groups.create": 1, "usage_keys.create": 1})).partition(":")[0]

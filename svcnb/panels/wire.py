@@ -99,12 +99,8 @@ def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
 def parsed(text: str, what: str = "the parameters") -> Any:
     """Returns the value of JSON text that the user entered, or None if the text is empty.
 
-    Args:
-        text: The entered text.
-        what: Description of the value in the error message.
-
     Raises:
-        InvalidArgument: The text is not valid JSON.
+        InvalidArgument: The text is not valid JSON. The message calls the value ``what``.
     """
     try:
         return parse(text) if text.strip() else None

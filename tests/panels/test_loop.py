@@ -26,13 +26,13 @@ async def test_work_runs_on_the_running_loop(background):
     done = background.submit(work(42))
     heard = []
     done.add_done_callback(lambda each: heard.append(each.result()))
-    assert await asyncio.wrap_future(done) == 42
+    assert await done == 42
     assert heard == [42]
 
 
 async def test_an_error_of_the_work_reaches_the_waiting_code(background):
     with pytest.raises(ValueError, match="no"):
-        await asyncio.wrap_future(background.submit(work(ValueError("no"))))
+        await background.submit(work(ValueError("no")))
 
 
 async def test_cancelling_the_future_cancels_the_work(background):

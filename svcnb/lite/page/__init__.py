@@ -51,9 +51,6 @@ _EXTENSIONS: Final = (
 _KEPT: Final = ("index.html", "api/contents/**/*.json", "files/**/*", "static/pyodide/*", _EARLY, _KERNEL)
 
 
-_SUPPORTED: Final = f"To install the versions that this command supports, run: {install_command('lite')}"
-
-
 class SiteNotBuilt(RuntimeError):
     """Error for a failed build of the site."""
 
@@ -75,15 +72,20 @@ def complete(site: Path) -> None:
     page = site / _PAGE
     text = page.read_text("utf-8")
     if text.count(_CHARSET) != 1:
-        raise SiteNotBuilt(
-            f"{_PAGE} of this JupyterLite has an unexpected structure: expected exactly one {_CHARSET}. {_SUPPORTED}"
-        )
+        raise _unexpected(_PAGE, f"expected exactly one {_CHARSET}")
     _remove_unused_parts(site)
     head = _filled("head.html").replace("@APPLICATION@", _application(site))
     page.write_text(text.replace(_CHARSET, _CHARSET + head), "utf-8")
     worker = site / _WORKER
     own = _filled("offline.js").replace("@VERSION@", _version(site))
     worker.write_text(own + worker.read_text("utf-8"), "utf-8")
+
+
+def _unexpected(part: str, problem: str) -> SiteNotBuilt:
+    return SiteNotBuilt(
+        f"{part} of this JupyterLite has an unexpected structure: {problem}. To install the versions that this command "
+        f"supports, run: {install_command('lite')}"
+    )
 
 
 def _remove_unused_parts(site: Path) -> None:
@@ -108,18 +110,14 @@ def _application(site: Path) -> str:
     """Returns the version of JupyterLite's application."""
     version = json.loads((site / _CONFIG).read_text("utf-8"))["jupyter-config-data"].get("appVersion")
     if not isinstance(version, str):
-        raise SiteNotBuilt(
-            f"{_CONFIG} of this JupyterLite has an unexpected structure: appVersion is missing. {_SUPPORTED}"
-        )
+        raise _unexpected(_CONFIG, "appVersion is missing")
     return version
 
 
 def _start_early(site: Path) -> None:
     kernels = list(site.glob(_KERNEL))
     if len(kernels) != 1:
-        raise SiteNotBuilt(
-            f"this JupyterLite has an unexpected structure: expected exactly one file {_KERNEL}. {_SUPPORTED}"
-        )
+        raise _unexpected("the extension of the kernel", f"expected exactly one file {_KERNEL}")
     (site / _RUNTIME).rename(site / "static/pyodide/pyodide-runtime.mjs")
     (site / _RUNTIME).write_text(_filled("pyodide.mjs"), "utf-8")
     (site / "static/pyodide/snapshot.mjs").write_text(_filled("snapshot.mjs"), "utf-8")

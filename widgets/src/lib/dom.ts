@@ -113,6 +113,21 @@ export function cell(column: string, content: Child, look = "", title = ""): HTM
   return h("td", { class: look || null, "data-column": column, title: title || null }, content);
 }
 
+/** Returns the head of a table. */
+export function tableHead(...titles: string[]): HTMLElement {
+  return h("thead", {}, h("tr", {}, ...titles.map((title) => h("th", { scope: "col" }, title))));
+}
+
+/** Returns a row with a heading and one cell. */
+export function tableRow(title: string, ...content: Child[]): HTMLElement {
+  return h("tr", {}, h("th", { scope: "row" }, title), h("td", {}, ...content));
+}
+
+/** Returns a highlighted box with a title. */
+export function notice(title: string, ...content: Child[]): HTMLElement {
+  return h("div", { class: "svcnb-notice" }, h("div", {}, h("strong", {}, title), ...content));
+}
+
 /** Returns a button that copies a text and then confirms the copy. */
 export function copyButton(text: () => string, label = "Copy", what = ""): HTMLButtonElement {
   const name = what ? `${label} ${what}` : null;

@@ -1,6 +1,4 @@
 /** Addresses of the kernel's machine that this page can open, even if only Jupyter is reachable. */
-import type { Panel } from "./panel.ts";
-
 const LOOPBACK = /^(127(\.\d+){3}|localhost|\[::1\])$/;
 const found = new Map<string, Promise<string>>();
 
@@ -18,7 +16,7 @@ function jupyterBase(): string {
  * Returns the address through jupyter-server-proxy if it is installed, or otherwise the same address. With JupyterHub,
  * Binder and other remote servers, the browser can reach the kernel's machine only through this proxy.
  */
-export async function throughProxy(_at: Panel, address: string): Promise<string> {
+export async function throughProxy(address: string): Promise<string> {
   const url = new URL(address);
   const base = jupyterBase();
   if (!LOOPBACK.test(url.hostname) || !base) return address;

@@ -1,5 +1,5 @@
 /** Secret that a panel shows once. The user copies it and confirms that it is stored. */
-import { copyButton, h } from "./dom.ts";
+import { copyButton, h, notice } from "./dom.ts";
 
 /** Shows a secret in `place` until the user confirms that it is stored. Afterwards, `stored` gets the focus. */
 export function showSecret(place: HTMLElement, what: string, warning: string, text: string, stored: () => void): void {
@@ -9,17 +9,11 @@ export function showSecret(place: HTMLElement, what: string, warning: string, te
     stored();
   });
   place.replaceChildren(
-    h(
-      "div",
-      { class: "svcnb-notice" },
-      h(
-        "div",
-        {},
-        h("strong", {}, `This is the ${what}. The panel shows the ${what} only once.`),
-        h("p", {}, warning),
-        h("code", { class: "svcnb-key" }, text),
-        h("div", { class: "svcnb-row" }, copyButton(() => text, "Copy key"), done),
-      ),
+    notice(
+      `This is the ${what}. The panel shows the ${what} only once.`,
+      h("p", {}, warning),
+      h("code", { class: "svcnb-key" }, text),
+      h("div", { class: "svcnb-row" }, copyButton(() => text, "Copy key"), done),
     ),
   );
   done.focus();

@@ -1,7 +1,7 @@
 /**
  * Timeline of a run. Each row shows an event, its time, the wait for the service as a bar, and the isolate's memory.
  */
-import { h } from "./dom.ts";
+import { h, tableHead } from "./dom.ts";
 
 export interface TraceRow {
   label: string;
@@ -32,18 +32,13 @@ const NARROWEST_PERCENT = 0.8;
 export function waterfall(trace: TraceView): HTMLElement {
   const whole = Math.max(trace.elapsed_ms, 0.001);
   const more = trace.more > 0 ? ` Events that are not shown: ${trace.more}.` : "";
-  const head = h(
-    "tr",
-    {},
-    ...["ms", "event", "time", "memory"].map((title) => h("th", { scope: "col" }, title)),
-  );
   return h(
     "div",
     { class: "svcnb-scroll", tabindex: "0", role: "group", "aria-label": "Timeline" },
     h(
       "table",
       { class: "svcnb-waterfall" },
-      h("thead", {}, head),
+      tableHead("ms", "event", "time", "memory"),
       h("tbody", {}, ...trace.rows.map((row) => line(row, whole))),
     ),
     h(

@@ -130,7 +130,11 @@ export function leanEthers(): Plugin {
         return { path: join(here, "curve.ts") };
       });
       build.onResolve({ filter: /^stock-elliptic$/ }, () => {
-        if (stock === null) throw new Error("cannot find elliptic.js of @ethersproject/signing-key: bundle curve.ts only together with ethers");
+        if (stock === null) {
+          throw new Error(
+            "cannot find elliptic.js of @ethersproject/signing-key: bundle curve.ts only together with ethers",
+          );
+        }
         return { path: stock };
       });
       build.onResolve({ filter: /^@ethersproject\/keccak256$/ }, () => ({ path: join(here, "keccak256.ts") }));

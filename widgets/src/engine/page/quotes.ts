@@ -24,7 +24,14 @@ export function denoQuotes(): esbuild.Plugin {
     setup(build) {
       build.onLoad({ filter: /node-inspect-extracted.*inspect\.js$/ }, async ({ path }) => {
         const text = await Deno.readTextFile(path);
-        if (!QUOTING.test(text)) return { errors: [{ text: "cannot find the function of node-inspect-extracted that quotes strings: update the pattern QUOTING" }] };
+        if (!QUOTING.test(text)) {
+          return {
+            errors: [{
+              text:
+                "cannot find the function of node-inspect-extracted that quotes strings: update the pattern QUOTING",
+            }],
+          };
+        }
         const contents = text.replace(
           QUOTING,
           (begin, _name, argument) => begin.replace("{", `{return (${quoted.toString()})(${argument});`),

@@ -1,5 +1,5 @@
 /** Credit of the account, and a button that adds credit on the processor's page. */
-import { dollars } from "../../lib/dom.ts";
+import { dollars, notice } from "../../lib/dom.ts";
 import { field, h, type Panel } from "../../lib/panel.ts";
 import { throughProxy } from "../../lib/proxy.ts";
 
@@ -11,29 +11,19 @@ export function creditPart(at: Panel): { element: HTMLElement; offer: (packages:
   const pay = async () => {
     const asked = { cents: Number(amount.value), method: method.value };
     const begun = await at.call<{ page: string; payment: string }>("pay", asked, "Creating the payment");
-    const address = begun.page ? await throughProxy(at, begun.page) : "";
+    const address = begun.page ? await throughProxy(begun.page) : "";
     const link = h("a", { href: address, target: "_blank", rel: "noopener" }, "Open the processor's page");
     page.replaceChildren(
-      h(
-        "div",
-        { class: "svcnb-notice" },
-        h(
-          "div",
-          {},
-          h("strong", {}, `Pay ${dollars(asked.cents)} at the processor.`),
-          begun.page
-            ? h(
-              "p",
-              {},
-              link,
-              " in another tab. The credit appears here after the payment. If you press Cancel, this panel stops waiting, but you can still pay.",
-            )
-            : h(
-              "p",
-              {},
-              `Payment ${begun.payment}: complete it with the processor's client library or dashboard.`,
-            ),
-        ),
+      notice(
+        `Pay ${dollars(asked.cents)} at the processor.`,
+        begun.page
+          ? h(
+            "p",
+            {},
+            link,
+            " in another tab. The credit appears here after the payment. If you press Cancel, this panel stops waiting, but you can still pay.",
+          )
+          : h("p", {}, `Payment ${begun.payment}: complete it with the processor's client library or dashboard.`),
       ),
     );
     if (begun.page) link.focus();

@@ -3,6 +3,7 @@
  * converts or transfers the account.
  */
 import { confirmed } from "../../lib/confirm.ts";
+import { tableRow } from "../../lib/dom.ts";
 import { copyable, field, h, panel, refill, typed } from "../../lib/panel.ts";
 import { showSecret } from "../../lib/secret.ts";
 import { BrowserWallet } from "../signing/browser_wallet.ts";
@@ -173,12 +174,7 @@ export default panel("Account", (at) => {
     refill(
       facts,
       ...rows.filter(([, value]) => value).map(([label, value]) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, label),
-          h("td", {}, value.startsWith("0x") ? copyable(value, label.toLowerCase()) : value),
-        )
+        tableRow(label, value.startsWith("0x") ? copyable(value, label.toLowerCase()) : value)
       ),
     );
     // The element with the focus is now hidden.

@@ -1,6 +1,6 @@
 /** Identity of the action: its CID, which depends on every byte, and the changes since a chosen version. */
 import { type TextChange, visible } from "../../lib/change.ts";
-import { copyButton, h } from "../../lib/panel.ts";
+import { copyButton, counted, h, tableRow } from "../../lib/dom.ts";
 
 export interface Identity {
   element: HTMLElement;
@@ -10,8 +10,8 @@ export interface Identity {
 export function identity(rebase: () => void): Identity {
   const cid = h("code", { class: "svcnb-cid" });
   const hashed = h("code", { class: "svcnb-hashed" });
-  const size = h("td");
-  const changed = h("td");
+  const size = h("span");
+  const changed = h("div");
   const take = h("button", { type: "button", class: "svcnb-quiet", onclick: rebase }, "Compare with this version");
   return {
     element: h(
@@ -21,25 +21,21 @@ export function identity(rebase: () => void): Identity {
       h(
         "table",
         {},
-        row("CID", h("td", {}, cid, copyButton(() => cid.textContent ?? ""))),
-        row("Hashed CID", h("td", {}, hashed, copyButton(() => hashed.textContent ?? ""))),
-        row("Size", size),
-        row("Changed", changed),
+        tableRow("CID", cid, copyButton(() => cid.textContent ?? "")),
+        tableRow("Hashed CID", hashed, copyButton(() => hashed.textContent ?? "")),
+        tableRow("Size", size),
+        tableRow("Changed", changed),
       ),
       take,
     ),
     show(id, hash, bytes, change): void {
       cid.textContent = id;
       hashed.textContent = hash;
-      size.textContent = `${bytes} byte${bytes === 1 ? "" : "s"}`;
+      size.textContent = counted(bytes, "byte");
       changed.replaceChildren(...told(change));
       take.hidden = change === null;
     },
   };
-}
-
-function row(title: string, cell: HTMLElement): HTMLElement {
-  return h("tr", {}, h("th", { scope: "row" }, title), cell);
 }
 
 function told(change: TextChange | null): (Node | string)[] {

@@ -2,7 +2,7 @@
  * Permissions panel: a matrix of permissions in each group. The user selects cells, and sees the cost and risks before
  * a change.
  */
-import { counted } from "../../lib/dom.ts";
+import { counted, notice } from "../../lib/dom.ts";
 import { field, h, type Panel, panel, refill } from "../../lib/panel.ts";
 import { newGroup, newUsageKey, newWallet, NOTHING, type Resources } from "../../lib/resources.ts";
 import { explainer } from "./explain.ts";
@@ -101,7 +101,7 @@ function remarks({ ready, managed, owner, groups, warnings }: State): HTMLElemen
       h("p", { class: "svcnb-muted" }, "Changes are transactions of ", h("code", {}, owner), ", which pays the gas."),
     );
   } else if (ready && !managed) {
-    found.push(notice("The panel cannot change permissions with this key.", [
+    found.push(listNotice("The panel cannot change permissions with this key.", [
       "If the account is ChainSecured, only its owner can change permissions. Under Account, open the account with the owner's wallet.",
       "Otherwise, the service does not have an account for this key. Under Account, open an account with another key.",
     ]));
@@ -109,13 +109,15 @@ function remarks({ ready, managed, owner, groups, warnings }: State): HTMLElemen
   if (ready && groups.length === 0) {
     found.push(h("p", { class: "svcnb-muted" }, "The account has no groups. To create a group, press Create group."));
   }
-  if (warnings.length > 0) found.push(notice("Warnings", warnings));
+  if (warnings.length > 0) found.push(listNotice("Warnings", warnings));
   return found;
 }
 
-function notice(title: string, texts: string[]): HTMLElement {
-  const list = texts.length === 1 ? h("p", {}, texts[0]) : h("ul", {}, ...texts.map((text) => h("li", {}, text)));
-  return h("div", { class: "svcnb-notice" }, h("div", {}, h("strong", {}, title), list));
+function listNotice(title: string, texts: string[]): HTMLElement {
+  return notice(
+    title,
+    texts.length === 1 ? h("p", {}, texts[0]) : h("ul", {}, ...texts.map((text) => h("li", {}, text))),
+  );
 }
 
 /** Summary of the changes: the calls, their cost, warnings, and the button that applies them. */
@@ -138,7 +140,7 @@ function summary(
     "div",
     { class: "svcnb-card svcnb-pending" },
     h("h3", {}, `${counted(changes.length, "change")} by ${counted(calls.length, "call")}, cost: ${cost}`),
-    warnings.length > 0 && notice("Warnings for these changes", warnings),
+    warnings.length > 0 && listNotice("Warnings for these changes", warnings),
     writes.length > 0 && writeList(writes),
     h("pre", { tabindex: "0", "aria-label": "The calls as Python code" }, h("code", {}, calls.join("\n"))),
     h("p", { class: "svcnb-hint" }, "A new permission can take a few seconds to take effect."),

@@ -1,5 +1,5 @@
 /** Displayed form of transactions before their signature: a description, the decoded arguments, and the gas. */
-import { h } from "../../lib/panel.ts";
+import { h, tableRow } from "../../lib/dom.ts";
 
 export interface Write {
   what: string;
@@ -36,10 +36,8 @@ function item({ what, function: name, arguments: given, gas, cost, max_cost, fir
       h(
         "table",
         {},
-        h("tr", {}, h("th", { scope: "row" }, "function"), h("td", {}, h("code", {}, name))),
-        ...given.map(([label, text]) =>
-          h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, h("code", { class: "svcnb-mono" }, text)))
-        ),
+        tableRow("function", h("code", {}, name)),
+        ...given.map(([label, text]) => tableRow(label, h("code", { class: "svcnb-mono" }, text))),
       ),
     ),
   );

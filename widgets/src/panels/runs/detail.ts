@@ -1,5 +1,5 @@
 /** Details of one run: its parameters, response, output and timeline. */
-import { dollars, duration } from "../../lib/dom.ts";
+import { dollars, duration, tableRow } from "../../lib/dom.ts";
 import { copyable, h } from "../../lib/panel.ts";
 import { type TraceView, waterfall } from "../../lib/waterfall.ts";
 import { moment, type Row, status } from "./table.ts";
@@ -36,10 +36,10 @@ export function detail(run: Detail, close: () => void): HTMLElement {
     h(
       "table",
       {},
-      row("Status", status(run.status)),
-      row("Duration", `${duration(elapsed)}, ${cost_cents ? dollars(cost_cents) : "nothing charged"}`),
-      row("CID", copyable(cid, "the CID")),
-      key_hash ? row("Key", `${key} `, h("code", {}, key_hash)) : null,
+      tableRow("Status", status(run.status)),
+      tableRow("Duration", `${duration(elapsed)}, ${cost_cents ? dollars(cost_cents) : "nothing charged"}`),
+      tableRow("CID", copyable(cid, "the CID")),
+      key_hash ? tableRow("Key", `${key} `, h("code", {}, key_hash)) : null,
     ),
     error ? part("Error", error, "svcnb-bad") : null,
     run.has_values ? part("Parameters", params) : null,
@@ -57,10 +57,6 @@ export function detail(run: Detail, close: () => void): HTMLElement {
       `No timeline: ${run.untraced || "only an emulator records timelines, and only of runs that it started"}.`,
     ),
   );
-}
-
-function row(title: string, ...cells: (Node | string)[]): HTMLElement {
-  return h("tr", {}, h("th", { scope: "row" }, title), h("td", {}, ...cells));
 }
 
 function part(title: string, text: string, colour?: string): HTMLElement {

@@ -56,10 +56,12 @@ export class BrowserWallet {
     return { address, name: wallet.name };
   }
 
-  /** Returns the connected wallet. Connects a wallet first if none is connected. */
-  async ready(): Promise<{ wallet: Wallet; address: string }> {
+  /** Returns the connected wallet. Connects a wallet first if none is connected, and makes the wallet use a chain. */
+  async ready(chain?: Chain): Promise<{ wallet: Wallet; address: string }> {
     if (!this.chosen) await this.connect();
-    return this.chosen!;
+    const chosen = this.chosen!;
+    if (chain) await requireChain(chosen.wallet, chain);
+    return chosen;
   }
 
   private changed(wallet: Wallet, accounts: string[]): void {

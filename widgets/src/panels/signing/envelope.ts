@@ -1,5 +1,5 @@
 /** Readable form of an envelope: an explanation of every field, the digest, and the validity period. */
-import { h } from "../../lib/dom.ts";
+import { h, tableHead } from "../../lib/dom.ts";
 import { digest, type Envelope, type Flow } from "../../lib/typed_data.ts";
 
 /** Purpose of each flow, in one sentence. */
@@ -51,7 +51,7 @@ export function table(envelope: Envelope): HTMLElement {
     h(
       "table",
       { class: "svcnb-envelope svcnb-stack" },
-      h("thead", {}, h("tr", {}, ...["Field", "Value", "Meaning"].map((text) => h("th", { scope: "col" }, text)))),
+      tableHead("Field", "Value", "Meaning"),
       h(
         "tbody",
         {},

@@ -2,9 +2,11 @@
  * Signing panel, which composes and explains an envelope, requests a signature, checks every rule of a signature, and
  * sends the envelope.
  */
+import { notice, tableHead, tableRow } from "../../lib/dom.ts";
 import { copyable, copyButton, field, FieldError, h, panel, typed } from "../../lib/panel.ts";
+import { showSecret } from "../../lib/secret.ts";
 import { type Envelope, envelope, type Flow, FLOWS } from "../../lib/typed_data.ts";
-import { type Chain, requireChain, signTypedData } from "../../lib/wallet.ts";
+import { type Chain, signTypedData } from "../../lib/wallet.ts";
 import { BrowserWallet } from "./browser_wallet.ts";
 import { digestOf, PURPOSES, table, validity } from "./envelope.ts";
 import { answerRequests } from "./requests.ts";
@@ -153,8 +155,7 @@ export default panel("Signing", (at) => {
       const typedData = current!;
       let signature: string;
       if (chosen() === "browser") {
-        const ready = await wallet.ready();
-        await requireChain(ready.wallet, chain);
+        const ready = await wallet.ready(chain);
         signature = await signTypedData(ready.wallet, ready.address, typedData);
         await at.call("signed_in_browser", { typed_data: typedData });
       } else {
@@ -190,11 +191,7 @@ export default panel("Signing", (at) => {
           h(
             "table",
             { class: "svcnb-rules svcnb-stack" },
-            h(
-              "thead",
-              {},
-              h("tr", {}, ...["Rule", "Result", "Details"].map((text) => h("th", { scope: "col" }, text))),
-            ),
+            tableHead("Rule", "Result", "Details"),
             h(
               "tbody",
               {},
@@ -232,23 +229,10 @@ export default panel("Signing", (at) => {
         const sure = at.button("Convert permanently", () => send(typedData, signature, answer, true), {
           kind: "danger",
         });
-        answer.replaceChildren(h(
-          "div",
-          { class: "svcnb-notice" },
-          h(
-            "div",
-            {},
-            h("strong", {}, "The account cannot return to API mode."),
-            h(
-              "p",
-              {},
-              has_key
-                ? "The account key can no longer make changes. If this wallet is lost, the account is lost."
-                : "The client of this panel has no account key, so the service will reject the request.",
-            ),
-            sure,
-          ),
-        ));
+        const consequence = has_key
+          ? "The account key can no longer make changes. If this wallet is lost, the account is lost."
+          : "The client of this panel has no account key, so the service will reject the request.";
+        answer.replaceChildren(notice("The account cannot return to API mode.", h("p", {}, consequence), sure));
         sure.focus();
         return;
       }
@@ -312,8 +296,7 @@ export default panel("Signing", (at) => {
 });
 
 function row(name: string, value: string): HTMLElement {
-  const shown = value.startsWith("0x") ? copyable(value, `the ${name.toLowerCase()}`) : h("code", {}, value);
-  return h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, shown));
+  return tableRow(name, value.startsWith("0x") ? copyable(value, `the ${name.toLowerCase()}`) : h("code", {}, value));
 }
 
 /** Shows the response of the service. `next` gets the focus when the focused button disappears. */
@@ -326,19 +309,9 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
   const note =
     "The wallet is not part of an account until its registration on the chain. To create and register a wallet in one step, press Create wallet or Create usage key under Permissions.";
   if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
-  const secret = h("div", { class: "svcnb-notice" });
-  const stored = h("button", { type: "button", class: "svcnb-primary" }, "Hide key");
-  stored.addEventListener("click", () => {
-    secret.remove();
-    next();
-  });
-  secret.append(h(
-    "div",
-    {},
-    h("strong", {}, "This is the usage key. The panel shows the usage key only once."),
-    h("p", {}, h("code", { class: "svcnb-key" }, sent.usage_api_key)),
-    h("div", { class: "svcnb-row" }, copyButton(() => sent.usage_api_key, "Copy key"), stored),
-  ));
+  const secret = h("div");
+  const warning = "The key has no permissions until it is registered on the chain. Store the key in a safe place.";
+  showSecret(secret, "usage key", warning, sent.usage_api_key, next);
   return [secret, made, h("p", { class: "svcnb-muted" }, note)];
 }
 

@@ -1,7 +1,8 @@
 /** Questions of the kernel before a signature. The panel first describes the data, and then asks the wallet. */
+import { tableRow } from "../../lib/dom.ts";
 import { type Ask, h, type Panel, PanelError } from "../../lib/panel.ts";
 import type { Envelope } from "../../lib/typed_data.ts";
-import { type Chain, requireChain, sendTransaction, signTypedData } from "../../lib/wallet.ts";
+import { type Chain, sendTransaction, signTypedData } from "../../lib/wallet.ts";
 import { digestOf, PURPOSES, table, validity } from "./envelope.ts";
 import type { BrowserWallet } from "./browser_wallet.ts";
 
@@ -25,6 +26,15 @@ interface Decoded {
   through: string;
   value: string;
   max_cost: string;
+}
+
+/** Returns a table of names and values, without the empty values. */
+function facts(rows: [string, string][]): HTMLElement {
+  return h(
+    "table",
+    {},
+    ...rows.filter(([, value]) => value).map(([name, value]) => tableRow(name, h("code", {}, value))),
+  );
 }
 
 /** Shows each request in `place`. */
@@ -116,8 +126,7 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       ],
       "Sign in the wallet",
       async () => {
-        const chosen = await wallet.ready();
-        if (ask.args.chain) await requireChain(chosen.wallet, ask.args.chain as Chain);
+        const chosen = await wallet.ready(ask.args.chain as Chain | undefined);
         return await signTypedData(chosen.wallet, chosen.address, typedData);
       },
     );
@@ -144,25 +153,18 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
           { class: "svcnb-warn" },
           "The panel cannot decode the call. Send it only if you understand its effect.",
         ),
-        h(
-          "table",
-          {},
-          ...[
-            ["Function", told.function],
-            ...told.arguments,
-            ["Contract", told.to],
-            ["Through the contract wallet", told.through],
-            ["Value", told.value],
-            ["Maximum cost", told.max_cost],
-          ].filter(([, value]) => value).map(([name, value]) =>
-            h("tr", {}, h("th", { scope: "row" }, name!), h("td", {}, h("code", {}, value!)))
-          ),
-        ),
+        facts([
+          ["Function", told.function],
+          ...told.arguments,
+          ["Contract", told.to],
+          ["Through the contract wallet", told.through],
+          ["Value", told.value],
+          ["Maximum cost", told.max_cost],
+        ]),
       ],
       "Send from the wallet",
       async () => {
-        const chosen = await wallet.ready();
-        if (ask.args.chain) await requireChain(chosen.wallet, ask.args.chain as Chain);
+        const chosen = await wallet.ready(ask.args.chain as Chain | undefined);
         return await sendTransaction(chosen.wallet, ask.args.fields as Record<string, unknown>);
       },
     );
@@ -177,21 +179,15 @@ export function answerRequests(panel: Panel, place: HTMLElement, wallet: Browser
       "Transaction to confirm",
       [
         h("p", {}, h("strong", {}, `This transaction will ${write.what}.`)),
-        h(
-          "table",
-          {},
-          ...[
-            ["Function", write.function],
-            ...write.arguments,
-            ["Wallet", write.sender],
-            ["Signed by", write.through],
-            ["Gas", write.gas.toLocaleString("en")],
-            ["Estimated cost", write.cost],
-            ["Maximum cost", write.max_cost],
-          ].filter(([, value]) => value).map(([name, value]) =>
-            h("tr", {}, h("th", { scope: "row" }, name!), h("td", {}, h("code", {}, value!)))
-          ),
-        ),
+        facts([
+          ["Function", write.function],
+          ...write.arguments,
+          ["Wallet", write.sender],
+          ["Signed by", write.through],
+          ["Gas", write.gas.toLocaleString("en")],
+          ["Estimated cost", write.cost],
+          ["Maximum cost", write.max_cost],
+        ]),
       ],
       "Sign and send",
       () => Promise.resolve(true),

@@ -1,5 +1,5 @@
 /** Triggers panel, which creates, enables, disables and monitors actions that run automatically. */
-import { cell } from "../../lib/dom.ts";
+import { cell, tableHead } from "../../lib/dom.ts";
 import { h, panel } from "../../lib/panel.ts";
 import { throughProxy } from "../../lib/proxy.ts";
 import { maker } from "./create.ts";
@@ -34,11 +34,7 @@ export default panel("Triggers", (at) => {
         h(
           "table",
           { class: "svcnb-stack" },
-          h(
-            "thead",
-            {},
-            h("tr", {}, ...["Enabled", "Name", "Kind", "Fires", ""].map((text) => h("th", { scope: "col" }, text))),
-          ),
+          tableHead("Enabled", "Name", "Kind", "Fires", ""),
           h("tbody", {}, ...triggers.map(line)),
         ),
       ),
@@ -90,7 +86,7 @@ export default panel("Triggers", (at) => {
 
   const enter = async ({ approved, page, email, chains = [], cost = "" }: Begun) => {
     content.hidden = true;
-    if (!approved) return approval.replaceChildren(admission(await throughProxy(at, page ?? "")));
+    if (!approved) return approval.replaceChildren(admission(await throughProxy(page ?? "")));
     approval.replaceChildren(
       h("div", { class: "svcnb-row" }, h("span", { class: "svcnb-muted" }, `Authorised by ${email}.`), again),
     );

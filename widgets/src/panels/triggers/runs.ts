@@ -1,5 +1,5 @@
 /** Live list of the runs of one trigger, and the details of one run. */
-import { cell, duration } from "../../lib/dom.ts";
+import { cell, duration, tableHead } from "../../lib/dom.ts";
 import { copyButton, field, h, type Panel } from "../../lib/panel.ts";
 
 export interface Trigger {
@@ -177,15 +177,7 @@ export function watcher(at: Panel): Watcher {
           h(
             "table",
             { class: "svcnb-stack" },
-            h(
-              "thead",
-              {},
-              h(
-                "tr",
-                {},
-                ...["Started", "Status", "Duration", "Attempt", "Error"].map((name) => h("th", { scope: "col" }, name)),
-              ),
-            ),
+            tableHead("Started", "Status", "Duration", "Attempt", "Error"),
             body,
           ),
         ),
