@@ -246,8 +246,8 @@ class Relay:
     async def send_all(self, wallet: Wallet, calls: Sequence[tuple[str | None, bytes]]) -> list[dict[str, Any]]:
         """Signs and sends transactions in order, and waits for their blocks.
 
-        On the emulator's own chain, one journal commit contains them all. On an external chain, each transaction waits for
-        the block of the previous one.
+        On the emulator's own chain, one journal commit contains them all. On an external chain, each transaction waits
+        for the block of the previous one.
 
         Args:
             wallet: Sender. Other tasks must not send transactions from this wallet at the same time.
