@@ -1,4 +1,4 @@
-"""Explanation of rejected management calls (403). `svcnb.client.explain` explains rejected executions.
+"""Explanation of rejected management calls (403). `svcnb.client.explain` explains rejected runs.
 
 Source: docs/service/permissions.md#running-an-action, docs/service/http.md#authentication,
     docs/service/permissions.md#permission-of-each-endpoint, which lists the permission that each endpoint needs.

@@ -50,7 +50,7 @@ class Timeouts:
         connect: Timeout for establishing a connection.
         read: Timeout for the response to a call that only reads data.
         write: Timeout for the response to a management call, which can include two chain transactions.
-        run: Timeout for an execution. The service's own limit is 15 minutes.
+        run: Timeout for a run. The service's own limit is 15 minutes.
 
     Source: docs/service/client.md#timeouts-and-retries.
     """

@@ -103,7 +103,7 @@ def _with_explainer(
 ) -> Flow[Exception]:
     """Adds an explainer to the rejection of a management call.
 
-    `svcnb.client.running` adds the explainer of executions.
+    `svcnb.client.running` adds the explainer of runs.
     """
     if isinstance(refused, errors.Forbidden) and config.api_key:
         from svcnb.client.call_refusal import RefusedCall, explain_call, explicable
