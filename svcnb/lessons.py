@@ -77,7 +77,8 @@ def lesson(
     """
     live_lessons.end()
     if IN_PAGE:
-        settings = _in_page(name, resume=resume) | settings
+        live_lessons.begin_in_page()
+        settings = ({"state": name} if resume else {}) | settings
     base_url = os.environ.get("SVC_BASE_URL")
     if (hosted := _in_workshop(name, settings, resume=resume)) is not None:
         return hosted
@@ -96,11 +97,7 @@ def lesson(
 
 
 def lesson_settings(name: str) -> dict[str, Any]:
-    """Returns the settings of a lesson's emulator. They produce the same keys, ids and time on every machine.
-
-    Args:
-        name: Name of the lesson.
-    """
+    """Returns the settings of a lesson's emulator. They produce the same keys, ids and time on every machine."""
     return {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "port": 0}
 
 
@@ -159,13 +156,6 @@ def fetch_solutions(unlocked: Iterable[str]) -> None:
     """Downloads the solutions that the workshop's instructor unlocked, for the lessons in the current folder.
 
     The function does not change existing solutions. Outside a workshop, the function does nothing.
-
-    Args:
-        unlocked: File names of the notebooks.
-
-    Raises:
-        EmulatorError: The server does not respond, or rejects the request.
-        OSError: The folder cannot be written to.
     """
     if (place := _workshop()) is None:
         return
@@ -181,18 +171,6 @@ def _shipped() -> tuple[Path, bool]:
     """Returns the installed folder of the lessons, and whether the folder belongs to a clone of the repository."""
     packaged = Path(__file__).resolve().parent / "notebooks"
     return (packaged, False) if packaged.is_dir() else (Path(__file__).resolve().parents[1] / "notebooks", True)
-
-
-def _in_page(name: str, *, resume: bool) -> dict[str, Any]:
-    """Stops the lesson's earlier emulator in a browser page, and enables the skipping of cells.
-
-    Returns:
-        Additional settings of the new emulator: the saved state if ``resume`` is True.
-    """
-    live_lessons.begin_in_page()
-    if (earlier := _running.pop(name, None)) is not None:
-        earlier.stop()
-    return {"state": name} if resume else {}
 
 
 class WorkshopEmulator(EmulatorControl):

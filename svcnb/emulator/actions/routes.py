@@ -265,7 +265,7 @@ class RunActions:
         if self.settings.load_shedding and self.load.overloaded():
             raise StructuredError(
                 429,
-                "the node rejects executions for a short time, because its CPU is overloaded; nothing was charged",
+                "the node rejects runs for a short time, because its CPU is overloaded; nothing was charged",
                 fix="Wait for the number of seconds in Retry-After, then try again. Wait longer after each failure.",
                 headers={"Retry-After": "1"},
             )

@@ -42,7 +42,7 @@ _NOT_RETURNED = frozenset({"connection", "content-length", "set-cookie", "transf
 
 
 class Network:
-    """HTTP client for the outbound requests of all executions.
+    """HTTP client for the outbound requests of all runs.
 
     Args:
         policy: ``allow``, ``deny``, ``record`` (allow and record), or ``replay`` (only recorded responses).
@@ -223,7 +223,7 @@ class Network:
         for name in _LOADED_LATE:
             with suppress(ImportError):
                 import_module(name)
-        # All executions share one client, which must not pass data between them.
+        # All runs share one client, which must not pass data between them.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
         return httpx.AsyncClient(
             transport=_checked_transport(self._addresses),
