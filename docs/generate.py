@@ -225,7 +225,7 @@ PARTLY = {
     "/core/v1/svc_action": "actions can import only local packages (setting `action_packages`), not packages of a CDN",
     "/core/v1/billing/create_payment_intent": "the payment processor of the emulator uses play money",
     "/core/v1/billing/confirm_payment": "the emulator checks the payment with its own payment processor",
-    "/api/triggers": "chain events come from the built-in chain, unless you set an RPC address",
+    "/api/triggers": "chain events come from the emulator's own chain, unless you set an RPC address",
 }
 """Routes whose implementation differs from that of the service, with the difference."""
 

@@ -190,11 +190,7 @@ def _resolved(annotation: Any, function: Callable[..., Any]) -> Any:
 
 
 class _ForTypeCheckers(dict[str, Any]):
-    """Namespace of a module's ``TYPE_CHECKING`` imports. It imports a name when an annotation needs the name.
-
-    Args:
-        module: Module that contains the ``TYPE_CHECKING`` imports.
-    """
+    """Namespace of a module's ``TYPE_CHECKING`` imports. It imports a name when an annotation needs the name."""
 
     def __init__(self, module: ModuleType) -> None:
         super().__init__()

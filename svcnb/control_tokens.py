@@ -173,10 +173,8 @@ def _is_running(pid: int) -> bool:
         return True  # on Windows, os.kill would terminate the process
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return False  # a process of another user now has this id
+    except (OSError, OverflowError):
+        return False  # the process has ended, or a process of another user now has this id
     return True
 
 
@@ -184,7 +182,6 @@ def _is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:
-        ip = ip_address(host)
+        return ip_address(host).is_loopback
     except ValueError:
         return False
-    return ip.is_loopback

@@ -77,7 +77,8 @@ def lesson(
     """
     live_lessons.end()
     if IN_PAGE:
-        settings = _in_page(name, resume=resume) | settings
+        live_lessons.begin_in_page()
+        settings = ({"state": name} if resume else {}) | settings
     base_url = os.environ.get("SVC_BASE_URL")
     if (hosted := _in_workshop(name, settings, resume=resume)) is not None:
         return hosted
@@ -181,18 +182,6 @@ def _shipped() -> tuple[Path, bool]:
     """Returns the installed folder of the lessons, and whether the folder belongs to a clone of the repository."""
     packaged = Path(__file__).resolve().parent / "notebooks"
     return (packaged, False) if packaged.is_dir() else (Path(__file__).resolve().parents[1] / "notebooks", True)
-
-
-def _in_page(name: str, *, resume: bool) -> dict[str, Any]:
-    """Stops the lesson's earlier emulator in a browser page, and enables the skipping of cells.
-
-    Returns:
-        Additional settings of the new emulator: the saved state if ``resume`` is True.
-    """
-    live_lessons.begin_in_page()
-    if (earlier := _running.pop(name, None)) is not None:
-        earlier.stop()
-    return {"state": name} if resume else {}
 
 
 class WorkshopEmulator(EmulatorControl):

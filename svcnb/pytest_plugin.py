@@ -125,10 +125,7 @@ def svc_recorded(svc_emulator: EmulatorControl) -> Callable[[Any], Recorded]:
 
 
 def _environment_of(config: Config) -> dict[str, str]:
-    """Returns the environment variables that give a new client the settings of an existing client.
-
-    Unset settings are empty strings.
-    """
+    """Returns environment variables for a new client with the same settings. Unset settings are empty strings."""
     return {
         "SVC_BASE_URL": config.base_url,
         "SVC_API_KEY": config.api_key.reveal() if config.api_key else "",

@@ -123,7 +123,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"SVCNB_CONFIG or config_file", "SVCNB_CONFIG"),
     (r"Set (base|triggers)_url to", r"Set --\1-url to"),
     (r"svc\.node\.chain_config\(\) returns", "`svcnb doctor` shows"),
-    (r" svc\.node\.limits\(\) returns the limits of one execution\.", ""),
+    (r" svc\.node\.limits\(\) returns the limits of one run\.", ""),
     (r"svc\.node\.version\(\) or ", ""),
     (r": svcnb\.Client\('([^']{0,200})'\)", r" with --base-url \1"),
     (r", or pass the path: History\(path\)", ""),
@@ -147,29 +147,23 @@ _VERBS: Final = {"wallets.create", "groups.create", "groups.add_action", "groups
 
 
 def advice(error: BaseException) -> str:
-    """Returns the next step for an error of the client.
-
-    Args:
-        error: The error that the client raised.
-
-    Returns:
-        The error's own hint if it is specific, otherwise the hint of its class, or an empty string. Python code in a
-        hint is replaced by commands.
-    """
+    """Returns the next step for an error of the client, or an empty string. Commands replace Python code."""
     own = str(getattr(error, "hint", ""))
     if own != getattr(type(error), "default_hint", "") and not any(said in own for said in _IN_PYTHON):
         return in_commands(own)
     errors = sys.modules.get("svcnb.client.errors")
     if own and own == getattr(errors, "EXECUTION_HINT", ""):
         return _EXECUTION
-    if str(getattr(error, "message", "")).startswith("there is no endpoint "):
+    message = str(getattr(error, "message", ""))
+    if message.startswith("there is no endpoint "):
         return _ADDRESS
-    if str(getattr(error, "message", "")).startswith("there is no payment "):
+    if message.startswith("there is no payment "):
         return _PAYMENT
     for name, step in _ADVICE.items():
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and isinstance(error, kind):
-            return _APPROVAL if name == "Unauthorized" and _is_about_a_token(error) else step
+            is_about_a_token = name == "Unauthorized" and "token" in message
+            return _APPROVAL if is_about_a_token else step
     return in_commands(own)
 
 
@@ -209,7 +203,3 @@ def _word(value: ast.expr) -> str:
     import shlex
 
     return value.id.upper() if isinstance(value, ast.Name) else shlex.quote(str(ast.literal_eval(value)))
-
-
-def _is_about_a_token(error: BaseException) -> bool:
-    return "token" in str(getattr(error, "message", ""))

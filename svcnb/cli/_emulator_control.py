@@ -31,10 +31,7 @@ _url_option = click.option(
 
 
 def _with_emulator(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds ``--url`` and ``--profile`` to a command, and passes an `EmulatorControl` to the command.
-
-    The `EmulatorControl` is the command's first argument.
-    """
+    """Decorator that adds ``--url`` and ``--profile``, and passes an `EmulatorControl` as the first argument."""
 
     @_url_option
     @profile_option
@@ -61,12 +58,7 @@ def _chosen(url: str | None) -> str | None:
 
 
 def _address(url: str | None) -> str:
-    """Returns the chosen address, or the address of the only running emulator.
-
-    Raises:
-        EmulatorUnreachable: No address is chosen, and no running emulator was found.
-        click.UsageError: No address is chosen, and several running emulators were found.
-    """
+    """Returns the chosen address, or the address of the only running emulator."""
     if (chosen := _chosen(url)) is not None:
         return chosen
     found = control_tokens.running()

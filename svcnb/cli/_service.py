@@ -9,12 +9,25 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from svcnb.files import MAX_FILE_BYTES, MAX_TEXT_FILE_BYTES, read_file
 from svcnb.protocol.nesting import parse
+
+if TYPE_CHECKING:
+    from svcnb.client.models.usage_keys import UsageKey
+
+
+base_url_option = click.option(
+    "--base-url",
+    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
+)
+triggers_url_option = click.option(
+    "--triggers-url",
+    help="Address of the triggers service. Default: SVC_TRIGGERS_URL, otherwise the configuration file.",
+)
 
 
 def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,11 +39,7 @@ def with_service(function: Callable[..., Any]) -> Callable[..., Any]:
     No option accepts the key itself, because the process list would show the key to all users of the machine.
     """
 
-    @click.option(
-        "--base-url",
-        help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration "
-        "file.",
-    )
+    @base_url_option
     @click.option(
         "--key-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -61,6 +70,21 @@ def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def vocabulary_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator that adds the option ``--service-name``, and passes the names of the service as ``words``."""
+
+    @click.option("--service-name", help="Name of the service in lower case. Default: SVC_SERVICE_NAME, otherwise svc.")
+    @wraps(function)
+    def command(*given: Any, service_name: str | None, **options: Any) -> Any:
+        from svcnb.client.config import vocabulary
+        from svcnb.protocol.vocabulary import Vocabulary
+
+        words = Vocabulary(service=service_name) if service_name else vocabulary()
+        return function(*given, words=words, **options)
+
+    return command
+
+
 @contextmanager
 def environment(**values: str | None) -> Iterator[None]:
     """Context manager that sets environment variables during a block, and removes variables whose value is None.
@@ -84,16 +108,7 @@ def _set(values: Mapping[str, str | None]) -> None:
 
 
 def read_input(file: Path, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Returns the bytes of a regular file or, if its path is ``-``, of standard input.
-
-    Args:
-        file: Path of the file, or ``-``.
-        limit: Maximum number of bytes.
-
-    Raises:
-        click.BadParameter: Standard input has more bytes than the limit.
-        OSError: The file cannot be read, is not a regular file, or is larger than the limit.
-    """
+    """Returns the bytes of a regular file or, if its path is ``-``, of standard input, but at most ``limit`` bytes."""
     if str(file) != "-":
         return read_file(file, limit)
     content = bytearray()
@@ -115,10 +130,7 @@ def name_of(file: Path) -> str:
 def read_secret(file: Path) -> str:
     """Returns the secret in a file, without surrounding white space. ``-`` means standard input.
 
-    Raises:
-        click.BadParameter: The file is empty, is not UTF-8 text, or standard input is too long. The message does not
-            contain any part of the file.
-        OSError: The file cannot be read, is not a regular file, or is too large.
+    Error messages do not contain any part of the file.
     """
     try:
         text = read_input(file, MAX_TEXT_FILE_BYTES).decode("utf-8").strip()
@@ -134,12 +146,7 @@ def read_secret(file: Path) -> str:
 def read_key(file: Path) -> str:
     """Returns the key in a file that contains only the key, or in a JSON file with one key that ``svcnb apply`` saved.
 
-    ``-`` means standard input.
-
-    Raises:
-        click.BadParameter: The file is empty, or is not UTF-8 text. The JSON is invalid, or does not contain exactly
-            one key. The message contains only the names of keys.
-        OSError: The file cannot be read, is not a regular file, or is too large.
+    ``-`` means standard input. Error messages contain only the names of keys.
     """
     text = read_secret(file)
     if not text.startswith("{"):
@@ -166,12 +173,7 @@ def read_key(file: Path) -> str:
 
 
 def read_source(file: Path) -> str:
-    """Returns the source of an action from a file, without changes. ``-`` means standard input.
-
-    Raises:
-        click.BadParameter: The file is empty, is not UTF-8 text, or standard input is too long.
-        OSError: The file cannot be read, is not a regular file, or is too large.
-    """
+    """Returns the source of an action from a file, without changes. ``-`` means standard input."""
     # Read bytes, because a changed line ending would change the CID.
     source = read_input(file)
     try:
@@ -191,11 +193,7 @@ def read_source(file: Path) -> str:
 
 
 def ask_secret(prompt: str) -> str:
-    """Asks for a secret, and does not show the input on a terminal.
-
-    Args:
-        prompt: Text of the question.
-    """
+    """Asks for a secret, and does not show the input on a terminal."""
     import warnings
     from getpass import GetPassWarning
 
@@ -224,14 +222,8 @@ def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
 def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
     """Context manager that creates the file for a key and reserves its disk space, before the block creates the key.
 
-    A full disk or a missing permission therefore cannot cause the loss of a new key.
-
-    Args:
-        file: Path of a file that does not exist, or None to print the key instead.
-
-    Raises:
-        click.BadParameter: The file exists. The command never overwrites keys.
-        OSError: The folder cannot be written to, or the disk is full.
+    A full disk or a missing permission therefore cannot cause the loss of a new key. The function does not overwrite
+    files. Without a path, the block must print the key.
     """
     if file is None:
         yield None
@@ -266,6 +258,12 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def print_usage_key(key: UsageKey, *, as_json: bool, into: TextIO | None) -> None:
+    """Prints a new usage key; see `print_secret`."""
+    secret = key.usage_api_key.reveal() if key.usage_api_key else ""
+    print_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
+
+
 def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
     """Prints a new key on standard output, and a reminder to store the key on standard error.
 
@@ -277,9 +275,6 @@ def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any
         as_json: Whether to print one JSON document.
         beside: Other values to print with the key.
         into: File to write the key to, instead of standard output.
-
-    Raises:
-        SvcnbError: The output cannot be written. The hint names the file with the key.
     """
     from svcnb.cli._output import quiet, show
     from svcnb.client.errors import SvcnbError

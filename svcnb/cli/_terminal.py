@@ -11,11 +11,7 @@ from svcnb.protocol.text import REPLACEMENT, terminal_text
 
 
 class _Stream:
-    """Text stream that escapes control characters.
-
-    Args:
-        stream: The stream that receives the text.
-    """
+    """Text stream that escapes control characters."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
-from svcnb.cli._service import new_key_file, print_secret, save_option, with_service
+from svcnb.cli._service import new_key_file, print_usage_key, save_option, with_service
 from svcnb.cli.account import audit, with_wallet
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ def mint_key(
         key = service.chain_secured.open(owner).usage_keys.create(
             name, description=description, execute_in_groups=list(execute)
         )
-        secret = key.usage_api_key.reveal() if key.usage_api_key else ""
-        print_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
+        print_usage_key(key, as_json=as_json, into=into)
 
 
 @command.command("pending")
@@ -116,8 +115,7 @@ def resume(service: Client, owner: Signer, mint: str, save: Path | None, as_json
     with new_key_file(save) as into:
         made = service.chain_secured.resume(mint, owner)
         if isinstance(made, UsageKey) and made.usage_api_key is not None:
-            beside = {"api_key_hash": made.api_key_hash}
-            print_secret("usage_api_key", made.usage_api_key.reveal(), as_json=as_json, beside=beside, into=into)
+            print_usage_key(made, as_json=as_json, into=into)
             return
     show(made, as_json=as_json)
 

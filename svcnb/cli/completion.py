@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
 from svcnb.cli._output import examples
 
 _VARIABLE = "_SVCNB_COMPLETE"
+_SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 _ZSH_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }"
 """Starts the completion system of zsh if the user's configuration has not started it. Otherwise, `compdef` fails."""
 
 
 @click.command("completion", epilog=examples("svcnb completion bash"))
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(list(_SHELLS)))
 def command(shell: str) -> None:
     """Print the completion script for a shell.
 
@@ -29,13 +30,8 @@ def command(shell: str) -> None:
     """  # noqa: D301 - click requires a backspace character here
     from svcnb.cli._root import cli
 
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(
-            f"this version of click does not support completion for {shell}. Install a newer version of click."
-        )
     # Do not use click's own `source()`, because it runs bash to check its version, which fails without bash.
-    script = kind(cli, {}, "svcnb", _VARIABLE)
+    script = _SHELLS[shell](cli, {}, "svcnb", _VARIABLE)
     text = script.source_template % script.source_vars()
     if shell == "zsh":
         header, rest = text.split("\n", 1)  # zsh reads the header only in the first line

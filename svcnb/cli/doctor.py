@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from svcnb.cli._output import examples, output_options, quiet, show
-from svcnb.cli._service import profile_option
+from svcnb.cli._service import base_url_option, profile_option
 from svcnb.exit_codes import ExitCode
 from svcnb.extras import install_command
 
@@ -57,10 +57,7 @@ class Finding:
 @click.option(
     "--live", metavar="URL", help=("Compare the OpenAPI description of this service with this version of svcnb.")
 )
-@click.option(
-    "--base-url",
-    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
-)
+@base_url_option
 @profile_option
 @output_options
 @click.pass_context
@@ -104,17 +101,12 @@ def _compare(url: str, *, as_json: bool) -> ExitCode:
 
 
 def examine(base_url: str | None = None) -> Iterator[Finding]:
-    """Yields the results of all checks, most important first.
-
-    Args:
-        base_url: Address of the service. None means the configured address.
-    """
+    """Yields the results of all checks, most important first. Without an address, checks the configured service."""
     yield Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform()}")
     for extra, packages in PACKAGES.items():
         yield _packages(extra, packages)
     yield _curve()
-    yield _deno()
-    yield _anvil()
+    yield from _external_tools()
     yield _bundles()
     yield _loopback()
     yield _cache()
@@ -191,27 +183,22 @@ def _curve() -> Finding:
     return Finding("signatures", good=True, seen=f"{name} {version(name)}")
 
 
-def _deno() -> Finding:
+def _external_tools() -> Iterator[Finding]:
     from svcnb import tools
 
-    try:
-        binary = tools.deno()
-    except tools.ToolMissing as missing:
-        return Finding("deno", good=False, seen=missing.detail, fix=missing.hint)
-    said = _output_of(binary, "--version")
-    if said.split()[1:2] != [tools.DENO_VERSION]:
-        return Finding("deno", good=False, seen=said, fix=f"Run: pip install deno=={tools.DENO_VERSION}")
-    return Finding("deno", good=True, seen=f"{tools.DENO_VERSION} at {binary}")
-
-
-def _anvil() -> Finding:
-    from svcnb import tools
-
-    try:
-        binary = tools.anvil()
-    except tools.ToolMissing as missing:
-        return Finding("anvil", good=False, seen=missing.detail, fix=missing.hint)
-    return Finding("anvil", good=True, seen=f"{_output_of(binary, '--version')} at {binary}")
+    for name, find in (("deno", tools.deno), ("anvil", tools.anvil)):
+        try:
+            binary = find()
+        except tools.ToolMissing as missing:
+            yield Finding(name, good=False, seen=missing.detail, fix=missing.hint)
+            continue
+        said = _output_of(binary, "--version")
+        if name == "deno":
+            if said.split()[1:2] != [tools.DENO_VERSION]:
+                yield Finding(name, good=False, seen=said, fix=f"Run: pip install deno=={tools.DENO_VERSION}")
+                continue
+            said = tools.DENO_VERSION
+        yield Finding(name, good=True, seen=f"{said} at {binary}")
 
 
 def _bundles() -> Finding:

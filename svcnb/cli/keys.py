@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,11 @@ import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, show
 from svcnb.cli._parameters import KeyHash
-from svcnb.cli._service import new_key_file, print_secret, save_option, with_service
+from svcnb.cli._service import new_key_file, print_usage_key, save_option, with_service
 
 if TYPE_CHECKING:
     from svcnb.client import Client
+    from svcnb.client.models.usage_keys import UsageKey
 
 _GROUPS = "number of a group, or 0 for all groups; repeatable"
 
@@ -31,142 +33,88 @@ def command() -> None:
 def list_(service: Client, as_json: bool) -> None:
     """List the account's usage keys, without their secrets. The command is free."""
     keys = service.usage_keys.list()
-    short = [{"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)} for key in keys]
-    show(keys if as_json else short, as_json=as_json)
+    show(keys if as_json else list(map(_brief, keys)), as_json=as_json)
+
+
+def _brief(key: UsageKey) -> dict[str, Any]:
+    return {"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)}
+
+
+_LISTS = {
+    "execute_in_groups": ("--execute-in-group", "groups in which the key can run actions"),
+    "manage_ipfs_ids_in_groups": ("--manage-actions-in-group", "groups in which the key can add and remove actions"),
+    "add_pkp_to_groups": ("--add-wallets-to-group", "groups to which the key can add wallets"),
+    "remove_pkp_from_groups": ("--remove-wallets-from-group", "groups from which the key can remove wallets"),
+}
+"""Options and meanings of the permissions that are lists of groups."""
+_FLAGS = {
+    "can_create_groups": ("create-groups", "create groups"),
+    "can_delete_groups": ("delete-groups", "delete groups"),
+    "can_create_pkps": ("create-wallets", "create wallets"),
+}
+"""Options and meanings of the permissions that are flags."""
+
+
+def _permission_options(*, update: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for name, (ending, meaning) in reversed(_FLAGS.items()):
+            if update:
+                text, default = f"Whether the key can {meaning}.", None
+                option = f"--can-{ending}/--cannot-{ending}"
+            else:
+                text, default, option = f"Permit the key to {meaning}.", False, f"--can-{ending}"
+            function = click.option(option, name, is_flag=True, default=default, help=text)(function)
+        for name, (option, meaning) in reversed(_LISTS.items()):
+            text = f"Complete new list of {meaning}" if update else meaning.capitalize()
+            function = click.option(option, name, multiple=True, help=f"{text}: {_GROUPS}.")(function)
+        return function
+
+    return decorate
 
 
 @command.command("create", epilog=examples("svcnb keys create runner --execute-in-group 1 --save runner.key"))
 @click.argument("name")
 @click.option("--description", default="", help="Description of the usage key.")
-@click.option(
-    "--execute-in-group", "execute", multiple=True, help=f"Groups in which the key can run actions: {_GROUPS}."
-)
-@click.option(
-    "--manage-actions-in-group",
-    "manage",
-    multiple=True,
-    help=(f"Groups in which the key can add and remove actions: {_GROUPS}."),
-)
-@click.option(
-    "--add-wallets-to-group", "add", multiple=True, help=f"Groups to which the key can add wallets: {_GROUPS}."
-)
-@click.option(
-    "--remove-wallets-from-group",
-    "take",
-    multiple=True,
-    help=(f"Groups from which the key can remove wallets: {_GROUPS}."),
-)
-@click.option("--can-create-groups", is_flag=True, help="Permit the key to create groups.")
-@click.option("--can-delete-groups", is_flag=True, help="Permit the key to delete groups.")
-@click.option("--can-create-wallets", is_flag=True, help="Permit the key to create wallets.")
+@_permission_options(update=False)
 @save_option
 @output_options
 @with_service
 def create(
-    service: Client,
-    name: str,
-    *,
-    description: str,
-    execute: tuple[str, ...],
-    manage: tuple[str, ...],
-    add: tuple[str, ...],
-    take: tuple[str, ...],
-    can_create_groups: bool,
-    can_delete_groups: bool,
-    can_create_wallets: bool,
-    save: Path | None,
-    as_json: bool,
+    service: Client, name: str, *, description: str, save: Path | None, as_json: bool, **permissions: Any
 ) -> None:
     """Create a usage key with the name NAME, and print the key.
 
     The command costs one cent, and shows the key only once.
     """
     with new_key_file(save) as into:
-        key = service.usage_keys.create(
-            name,
-            description=description,
-            execute_in_groups=list(execute),
-            manage_ipfs_ids_in_groups=list(manage),
-            add_pkp_to_groups=list(add),
-            remove_pkp_from_groups=list(take),
-            can_create_groups=can_create_groups,
-            can_delete_groups=can_delete_groups,
-            can_create_pkps=can_create_wallets,
-        )
-        secret = key.usage_api_key.reveal() if key.usage_api_key else ""
-        print_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
+        key = service.usage_keys.create(name, description=description, **permissions)
+        print_usage_key(key, as_json=as_json, into=into)
 
 
 @command.command("update", epilog=examples("svcnb keys update 0x5d1c... --execute-in-group 1 --execute-in-group 2"))
 @click.argument("key_hash", metavar="HASH", type=KeyHash())
 @click.option("--name", help="The new name.")
 @click.option("--description", help="The new description.")
-@click.option(
-    "--execute-in-group",
-    "execute",
-    multiple=True,
-    help=f"Complete new list of groups in which the key can run actions: {_GROUPS}.",
-)
-@click.option(
-    "--manage-actions-in-group",
-    "manage",
-    multiple=True,
-    help=f"Complete new list of groups in which the key can add and remove actions: {_GROUPS}.",
-)
-@click.option(
-    "--add-wallets-to-group",
-    "add",
-    multiple=True,
-    help=f"Complete new list of groups to which the key can add wallets: {_GROUPS}.",
-)
-@click.option(
-    "--remove-wallets-from-group",
-    "take",
-    multiple=True,
-    help=f"Complete new list of groups from which the key can remove wallets: {_GROUPS}.",
-)
-@click.option("--can-create-groups/--cannot-create-groups", default=None, help="Whether the key can create groups.")
-@click.option("--can-delete-groups/--cannot-delete-groups", default=None, help="Whether the key can delete groups.")
-@click.option("--can-create-wallets/--cannot-create-wallets", default=None, help="Whether the key can create wallets.")
+@_permission_options(update=True)
 @output_options
 @with_service
 def update(
-    service: Client,
-    key_hash: str,
-    *,
-    name: str | None,
-    description: str | None,
-    execute: tuple[str, ...],
-    manage: tuple[str, ...],
-    add: tuple[str, ...],
-    take: tuple[str, ...],
-    can_create_groups: bool | None,
-    can_delete_groups: bool | None,
-    can_create_wallets: bool | None,
-    as_json: bool,
+    service: Client, key_hash: str, *, name: str | None, description: str | None, as_json: bool, **permissions: Any
 ) -> None:
     """Change a usage key, by its hash. Omitted settings stay unchanged. The command costs one cent.
 
     The groups in an option replace all previous groups of this permission. The validity period starts again as for a
     new key, unless only the name or the description changes.
     """
-    rights: dict[str, Any] = {
-        "execute_in_groups": list(execute) or None,
-        "manage_ipfs_ids_in_groups": list(manage) or None,
-        "add_pkp_to_groups": list(add) or None,
-        "remove_pkp_from_groups": list(take) or None,
-        "can_create_groups": can_create_groups,
-        "can_delete_groups": can_delete_groups,
-        "can_create_pkps": can_create_wallets,
-    }
-    if any(value is not None for value in rights.values()):
-        key = service.usage_keys.update(key_hash, name=name, description=description, **rights)
+    # An omitted list is an empty tuple, and an omitted flag is None.
+    changes = {permission: value for permission, value in permissions.items() if value not in (None, ())}
+    if changes:
+        key = service.usage_keys.update(key_hash, name=name, description=description, **changes)
     elif name is not None or description is not None:
         key = service.usage_keys.update_metadata(key_hash, name=name, description=description)
     else:
         raise click.UsageError("nothing to change: pass at least one option, for example --name")
-    short = {"hash": key.api_key_hash, "name": key.name, "groups": list(key.execute_in_groups)}
-    show(key if as_json else short, as_json=as_json)
+    show(key if as_json else _brief(key), as_json=as_json)
 
 
 @command.command("delete")

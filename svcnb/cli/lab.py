@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -58,7 +59,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
     With --workbench, JupyterLab opens a notebook with one cell, which shows accounts, actions, permissions, runs and
     triggers as panels. The default folder of this notebook is ./svcnb-workbench.
     """
-    if _missing("jupyterlab"):
+    if find_spec("jupyterlab") is None:
         raise ModuleNotFoundError("No module named 'jupyterlab'", name="jupyterlab")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM must also stop JupyterLab and the emulator
     if workbench:
@@ -87,11 +88,7 @@ def command(port: int, folder: Path | None, state: Path | None, browser: bool, s
             click.echo(f"JupyterLab  {url}")
             click.echo(f"{what:<12}{settings['SVC_BASE_URL']}")
             click.echo(f"{'Folder' if workbench else 'Lessons':<12}{shown}")
-            click.echo(
-                "Press Ctrl-C to stop JupyterLab and the emulator."
-                if what == "Emulator"
-                else "Press Ctrl-C to stop JupyterLab."
-            )
+            click.echo(f"Press Ctrl-C to stop JupyterLab{' and the emulator' if what == 'Emulator' else ''}.")
             server.wait()
         finally:
             _end(server)
@@ -103,15 +100,9 @@ def _emulator(state: Path | None, *, shared: bool) -> Iterator[tuple[str, dict[s
     from svcnb.launch import Emulator
 
     with Emulator(state=state) as emulator:
-        yield (
-            "Emulator",
-            {
-                "SVC_BASE_URL": emulator.base_url,
-                "SVC_TRIGGERS_URL": emulator.triggers_url,
-                "SVC_RPC_URL": emulator.rpc_url,
-                "SVC_LESSONS": "shared" if shared else "own",
-            },
-        )
+        settings = {"SVC_BASE_URL": emulator.base_url, "SVC_TRIGGERS_URL": emulator.triggers_url}
+        lessons = "shared" if shared else "own"
+        yield "Emulator", settings | {"SVC_RPC_URL": emulator.rpc_url, "SVC_LESSONS": lessons}
 
 
 def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str, str]]] | None:
@@ -187,13 +178,7 @@ def _quiet(own: Path) -> dict[str, str]:
 
 @contextmanager
 def _held(port: int) -> Iterator[int]:
-    """Context manager that yields the port of JupyterLab. 0 selects a free port.
-
-    On Linux, the port is reserved until JupyterLab listens on the port.
-
-    Raises:
-        PortInUse: Another program uses the port.
-    """
+    """Yields the port of JupyterLab. On Linux, the port is reserved until JupyterLab listens on the port."""
     with socket.socket() as holder:
         if os.name == "posix":  # on Windows, this option would accept a port that another program uses
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -207,12 +192,6 @@ def _held(port: int) -> Iterator[int]:
         if sys.platform != "linux":
             holder.close()
         yield chosen
-
-
-def _missing(module: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(module) is None
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from svcnb.cli._output import examples, output_options, show
+from svcnb.cli._service import vocabulary_option
 from svcnb.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from svcnb.protocol.vocabulary import Vocabulary
 
 
 @click.command("lint", epilog=examples("svcnb lint action.js actions/*.js"))
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--service-name", help="Name of the service in lower case. Default: SVC_SERVICE_NAME, otherwise svc.")
+@vocabulary_option
 @output_options
 @click.pass_context
-def command(ctx: click.Context, files: tuple[Path, ...], service_name: str | None, as_json: bool) -> None:
+def command(ctx: click.Context, files: tuple[Path, ...], words: Vocabulary, as_json: bool) -> None:
     """Find problems in actions before they run.
 
     The command finds a missing main function, undefined names, parameters used as globals, leaked keys, and exceeded
     limits. The command needs no service. The exit code is 1 if a problem makes a run fail.
     """
-    from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.action import Action
-    from svcnb.protocol.vocabulary import Vocabulary
     from svcnb.toolkit.lint import lint
 
-    words = Vocabulary(service=service_name) if service_name else configured()
     reports = [lint(Action.from_file(file, name=str(file)), vocabulary=words) for file in files]
     shown = reports if as_json else [each for each in reports if len(each)]
     entries = [{"file": each.name, "findings": list(each)} for each in shown]

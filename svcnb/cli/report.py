@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from svcnb.cli._output import examples, show
+from svcnb.cli._service import base_url_option, read_key, triggers_url_option
 from svcnb.errors import ExtraMissing
 from svcnb.exit_codes import ExitCode
 
@@ -53,20 +54,14 @@ _NEW = "new"
 )
 @click.option("--code", is_flag=True, help="Include the code of the cells in the page.")
 @click.option("--pdf", is_flag=True, help="Also create a PDF file. This requires Chromium.")
-@click.option(
-    "--base-url",
-    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
-)
+@base_url_option
 @click.option(
     "--key-file",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     help="File that contains the key. Use - for standard input. Default: SVC_API_KEY, otherwise the configuration "
     "file.",
 )
-@click.option(
-    "--triggers-url",
-    help="Address of the triggers service. Default: SVC_TRIGGERS_URL, otherwise the configuration file.",
-)
+@triggers_url_option
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -115,12 +110,7 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
 
 
 class _Job:
-    """Creation of one report, with its notifications and exit code.
-
-    Args:
-        name: Name of the report, or path of a notebook.
-        options: Options of the command, by name.
-    """
+    """Creation of one report, with its notifications and exit code."""
 
     def __init__(self, name: str, options: dict[str, Any]) -> None:
         self._name = name
@@ -291,8 +281,6 @@ def _parameters(given: tuple[str, ...]) -> dict[str, str]:
 
 def _settings(options: dict[str, Any]) -> dict[str, str]:
     """Returns the options as environment variables for the report."""
-    from svcnb.cli._service import read_key
-
     key_file, token_file = options["key_file"], options["token_file"]
     if options["profile"] is not None and (options["base_url"] or key_file or options["triggers_url"]):
         raise click.UsageError(

@@ -77,13 +77,7 @@ def command(
 def _described(file: Path, name: str | None) -> Action | str:
     """Returns an action from a description file, or only its CID if the file does not contain the source.
 
-    Args:
-        file: Path of the description file.
-        name: Name of the action. With None, the file must contain exactly one action.
-
-    Raises:
-        click.UsageError: The file contains no actions, or not the action with this name. The name is None, but the file
-            contains several actions.
+    Without a name, the file must contain exactly one action.
     """
     from svcnb.toolkit.plan.description import Description
 

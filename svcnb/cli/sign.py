@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from svcnb.cli._output import examples, show
-from svcnb.cli._service import read_secret
+from svcnb.cli._service import base_url_option, read_secret
 
 if TYPE_CHECKING:
     from svcnb.protocol.vocabulary import Vocabulary
@@ -38,10 +38,7 @@ FLOWS = {
     metavar="SECONDS",
     help=("Time of the signature, in Unix seconds. Default: the service's current time."),
 )
-@click.option(
-    "--base-url",
-    help="Address of the service, the part before /core/v1. Default: SVC_BASE_URL, otherwise the configuration file.",
-)
+@base_url_option
 def command(
     flow: str, wallet_key_file: Path, chain_id: int | None, issued_at: int | None, base_url: str | None
 ) -> None:

@@ -11,7 +11,7 @@ import click
 
 from svcnb.cli._output import CommandGroup, examples, output_options, quiet, show
 from svcnb.cli._parameters import FiniteNumber
-from svcnb.cli._service import profile_option, read_secret, read_source, with_service
+from svcnb.cli._service import profile_option, read_secret, read_source, triggers_url_option, with_service
 from svcnb.protocol.nesting import parse
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ def _with_token(function: Callable[..., Any]) -> Callable[..., Any]:
     No option accepts the token itself, because the process list would show the token to all users of the machine.
     """
 
-    @click.option(
-        "--triggers-url",
-        help="Address of the triggers service. Default: SVC_TRIGGERS_URL, otherwise the configuration file.",
-    )
+    @triggers_url_option
     @click.option(
         "--token-file",
         type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
@@ -72,10 +69,7 @@ def command() -> None:
 
 @command.command("authorize", epilog=examples("svcnb triggers authorize triggers.token"))
 @click.argument("token_file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--triggers-url",
-    help="Address of the triggers service. Default: SVC_TRIGGERS_URL, otherwise the configuration file.",
-)
+@triggers_url_option
 @click.option(
     "--timeout", type=FiniteNumber(0), default=600.0, show_default=True, help="Seconds to wait for the approval."
 )

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from svcnb.cli._output import examples
+from svcnb.cli._service import vocabulary_option
+
+if TYPE_CHECKING:
+    from svcnb.protocol.vocabulary import Vocabulary
 
 
 @click.command("types", epilog=examples("svcnb types actions/"))
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--service-name", help="Name of the service in lower case. Default: SVC_SERVICE_NAME, otherwise svc.")
-def command(folder: Path | None, service_name: str | None) -> None:
+@vocabulary_option
+def command(folder: Path | None, words: Vocabulary) -> None:
     """Write TypeScript declarations for editing actions.
 
     The command writes action.d.ts to FOLDER, and a jsconfig.json if FOLDER has none. Without FOLDER, it prints the
     declarations. The command needs no service.
     """
-    from svcnb.client.config import vocabulary as configured
-    from svcnb.protocol.vocabulary import Vocabulary
     from svcnb.toolkit.declarations import FILE_NAME, declarations, project
 
-    text = declarations(Vocabulary(service=service_name) if service_name else configured())
+    text = declarations(words)
     if folder is None:
         click.echo(text, nl=False)
         return

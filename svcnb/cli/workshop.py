@@ -34,7 +34,6 @@ PORT_FILE = "port"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _EVERYWHERE = frozenset({"0.0.0.0", "::", "[::]"})  # noqa: S104 - the command rejects these addresses
 _ROSTERS = (".csv", ".txt")
-_FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 @click.group("workshop", cls=CommandGroup)
@@ -45,10 +44,13 @@ def command() -> None:
     """
 
 
-def _folder(wrapped: Any) -> Any:
-    return click.option(
-        "--folder", type=_FOLDER, default="workshop", show_default=True, help="Folder of the workshop."
-    )(wrapped)
+_folder = click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default="workshop",
+    show_default=True,
+    help="Folder of the workshop.",
+)
 
 
 @command.command(
@@ -147,7 +149,7 @@ def start(
             click.echo(f"Workshop  {server.url}")
             click.echo(f"Emulators {'on this machine, on demand' if hosts else 'on the machines of the learners'}")
             click.echo(f"Board     address in {folder / BOARD_FILE}")
-            click.echo(f"Learners  {folder / PLACES} ({_learners(len(room.hand_out()))})")
+            click.echo(f"Learners  {folder / PLACES} ({_count(len(room.hand_out()), 'learner')})")
             click.echo("Press Ctrl-C to stop the workshop. The server stores all states and progress.")
             stop.wait()
         finally:
@@ -177,7 +179,7 @@ def export(file: Path, folder: Path) -> None:
 
     found = _ask(folder, "GET", "/progress")
     replace_file(file, found["csv"])
-    click.echo(f"{file}: {_learners(len(found['learners']))}")
+    click.echo(f"{file}: {_count(len(found['learners']), 'learner')}")
 
 
 @command.command("unlock", epilog=examples("svcnb workshop unlock 1 2"))
@@ -253,7 +255,9 @@ def fault(part: str, times: int | None, delay: float | None, folder: Path) -> No
         click.echo(f"{part}: no emulator is running, so the fault was not injected.")
         return
     calls = "all calls" if not times else "the next call" if times == 1 else f"the next {times} calls"
-    click.echo(f"{part}: {calls} in {_emulators(many)}; to remove the fault, run `svcnb workshop fault-clear`.")
+    click.echo(
+        f"{part}: {calls} in {_count(many, 'running emulator')}; to remove the fault, run `svcnb workshop fault-clear`."
+    )
 
 
 @command.command("fault-clear")
@@ -261,7 +265,7 @@ def fault(part: str, times: int | None, delay: float | None, folder: Path) -> No
 def fault_clear(folder: Path) -> None:
     """Remove all injected faults."""
     many = _ask(folder, "DELETE", "/faults")["emulators"]
-    click.echo(f"Removed all faults in {_emulators(many)}.")
+    click.echo(f"Removed all faults in {_count(many, 'running emulator')}.")
 
 
 @command.command("rehearse", epilog=examples("svcnb workshop rehearse --learners 50"))
@@ -293,8 +297,8 @@ def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) 
     def begins(cells: int, pauses_s: float) -> None:
         minutes = math.ceil(pauses_s / 60)
         click.echo(
-            f"Rehearsing with {_learners(learners)} and {cells} cells each, for at least {minutes} min. Press Ctrl-C "
-            "to stop the rehearsal.",
+            f"Rehearsing with {_count(learners, 'learner')} and {cells} cells each, for at least {minutes} min. "
+            "Press Ctrl-C to stop the rehearsal.",
             err=True,
         )
 
@@ -304,12 +308,8 @@ def rehearse(learners: int, first: int, last: int, pause: float, as_json: bool) 
         raise SystemExit(ExitCode.FAILED)
 
 
-def _emulators(many: int) -> str:
-    return f"{many} running emulator{'' if many == 1 else 's'}"
-
-
-def _learners(many: int) -> str:
-    return f"{many} learner{'' if many == 1 else 's'}"
+def _count(many: int, what: str) -> str:
+    return f"{many} {what}{'' if many == 1 else 's'}"
 
 
 def _entry(text: str) -> Entry:

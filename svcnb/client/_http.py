@@ -95,7 +95,7 @@ class AsyncTransport:
     ) -> None:
         if client is not None and not isinstance(client, httpx.AsyncClient):
             raise _not_a_client(client, "httpx.AsyncClient")
-        own = transport or _async_page_transport()
+        own = transport or _page_transport()
         self._client = httpx.AsyncClient(**_options(base_url), transport=own) if client is None else client
         self._owner = client is None
         self.clock: _Clock = _Clock()
@@ -123,21 +123,13 @@ class AsyncTransport:
             await self._client.aclose()
 
 
-def _page_transport() -> httpx.BaseTransport | None:
+def _page_transport() -> Any:
     if not IN_PAGE:
         return None
     from svcnb.client.in_page import PageTransport, patch_libraries
 
     patch_libraries()
     return PageTransport()
-
-
-def _async_page_transport() -> httpx.AsyncBaseTransport | None:
-    if not IN_PAGE:
-        return None
-    from svcnb.client.in_page import AsyncPageTransport
-
-    return AsyncPageTransport()
 
 
 E = TypeVar("E", bound=BaseException)

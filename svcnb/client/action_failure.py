@@ -1,4 +1,4 @@
-"""Parser for the message of a failed execution. It extracts the error's name, message and position in the source."""
+"""Parser for the message of a failed run. It extracts the error's name, message and position in the source."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HINTS: Final = {
     "compile": (
         "Correct the source at the line in error.line. The CID then changes, so permit the new action in a group."
     ),
-    "limit": "Reduce the work of one run. svc.node.limits() returns the limits of one execution.",
+    "limit": "Reduce the work of one run. svc.node.limits() returns the limits of one run.",
     "funds": (
         "Add credit, at least $5.00: svc.billing.top_up(500). A run costs one cent per second. Nothing was charged."
     ),

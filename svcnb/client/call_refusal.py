@@ -1,4 +1,4 @@
-"""Explanation of rejected management calls (403). `svcnb.client.explain` explains rejected executions.
+"""Explanation of rejected management calls (403). `svcnb.client.explain` explains rejected runs.
 
 Source: docs/service/permissions.md#running-an-action, docs/service/http.md#authentication,
     docs/service/permissions.md#permission-of-each-endpoint, which lists the permission that each endpoint needs.
@@ -141,21 +141,14 @@ def _diagnose(
         return _diagnose_flag(key, _FLAGS[call.path], by_master)
     if call.path in _LISTS:
         return _diagnose_list(call, key, _LISTS[call.path], by_master)
-    return (
-        "master_only",
-        "only the account key can make this call; a usage key cannot get this permission",
-        [by_master],
-    )
+    return "master_only", "only the account key can make this call; a usage key cannot get this permission", [by_master]
 
 
 def _diagnose_flag(key: UsageKey, flag: str, by_master: Repair) -> tuple[Missing, str, list[Repair]]:
     if getattr(key, flag):
         return "", f"the key has {flag}; a new permission can take a few seconds to take effect", []
-    return (
-        "permission",
-        f"the key does not have {flag}",
-        [_update(key, f"grants the key {flag}", f", {flag}=True"), by_master],
-    )
+    granted = _update(key, f"grants the key {flag}", f", {flag}=True")
+    return "permission", f"the key does not have {flag}", [granted, by_master]
 
 
 def _diagnose_list(
@@ -163,11 +156,8 @@ def _diagnose_list(
 ) -> tuple[Missing, str, list[Repair]]:
     groups: tuple[int, ...] = getattr(key, field)
     if 0 in groups or call.group in groups:
-        return (
-            "",
-            (f"the key has {field} for group {call.group}; a new permission can take a few seconds to take effect"),
-            [],
-        )
+        reason = f"the key has {field} for group {call.group}; a new permission can take a few seconds to take effect"
+        return "", reason, []
     granted = _update(key, f"adds group {call.group} to the key's {field}", f", {field}={[*groups, call.group]}")
     listed = f"contains {describe_groups(groups)}, but not" if groups else "does not contain"
     reason = f"the key's {field} {listed} group {call.group}"

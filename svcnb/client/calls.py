@@ -134,7 +134,7 @@ class Pause:
 
 @dataclass(frozen=True)
 class Notice:
-    """Step that passes the `RunRecord` of an execution to the listeners of ``on_run``."""
+    """Step that passes the `RunRecord` of a run to the listeners of ``on_run``."""
 
     record: object
 

@@ -131,9 +131,9 @@ class ServiceClient(ClientSettings[SyncSession]):
     # --- explanations -----------------------------------------------------------------------------------------------
 
     def trace(self, of: Traced) -> Trace:
-        """Returns the timeline of an execution on an emulator: the run's operations, their times, and the used memory.
+        """Returns the timeline of a run on an emulator: the run's operations, their times, and the used memory.
 
-        Failed executions also have a timeline. To read this timeline, pass the error that ``run`` raised.
+        Failed runs also have a timeline. To read this timeline, pass the error that ``run`` raised.
 
         Args:
             of: The result or the error of ``run``, or a request id.
@@ -205,7 +205,7 @@ class Client(ServiceClient):
             default values of `Timeouts`.
         retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
             policy. None means the default values of `Retries`.
-        on_run: Listeners that receive a `RunRecord` after every execution.
+        on_run: Listeners that receive a `RunRecord` after every run.
         history: File that records runs without secrets. False disables the record. None means the value of
             ``SVC_HISTORY``, or the default path if the variable is not set. `History` reads the file.
         config_file: Settings file to use instead of the default file.
@@ -234,7 +234,7 @@ class Client(ServiceClient):
     ) -> Run:
         """Executes an action and returns its response and logs.
 
-        An execution costs one US cent per second, and at least one cent. A failed execution is free. The client does
+        A run costs one US cent per second, and at least one cent. A failed run is free. The client does
         not retry a request that may have arrived, because actions can have external effects.
 
         Args:

@@ -50,7 +50,7 @@ class Timeouts:
         connect: Timeout for establishing a connection.
         read: Timeout for the response to a call that only reads data.
         write: Timeout for the response to a management call, which can include two chain transactions.
-        run: Timeout for an execution. The service's own limit is 15 minutes.
+        run: Timeout for a run. The service's own limit is 15 minutes.
 
     Source: docs/service/client.md#timeouts-and-retries.
     """
@@ -161,11 +161,9 @@ def load(
     if not chosen:
         raise ConfigError(
             "the service address is not set",
-            hint=(
-                "Pass base_url=URL (--base-url on the command line), set SVC_BASE_URL, or write base_url into "
-                "`~/.config/svcnb/config.toml`. To start a local service, run `svcnb emulator`. In Python, use `with "
-                "svcnb.Emulator() as emu: svc = emu.client()`."
-            ),
+            hint="Pass base_url=URL (--base-url on the command line), set SVC_BASE_URL, or write base_url into "
+            "`~/.config/svcnb/config.toml`. To start a local service, run `svcnb emulator`. In Python, use `with "
+            "svcnb.Emulator() as emu: svc = emu.client()`.",
         )
     return Config(
         base_url=clean_url(chosen, "base_url").removesuffix(API_PATH),

@@ -17,6 +17,7 @@ from svcnb.client.models.groups import GroupContents
 from svcnb.client.models.usage_keys import describe_groups
 from svcnb.client.permission_snapshot import (
     PermissionSnapshot,
+    contents_of,
     executes,
     expired,
     key_label,
@@ -94,17 +95,13 @@ class _Diagnosis:
         """Returns the first missing permission, in the order of the service's checks."""
         snapshot = self.snapshot
         if snapshot.kind == "unknown":
-            return _Found(
-                "key_unknown",
-                "the key does not exist: it was deleted, never created, or mistyped",
-                [self._new_key()],
-            )
+            reason = "the key does not exist: it was deleted, never created, or mistyped"
+            return _Found("key_unknown", reason, [self._new_key()])
         if snapshot.kind == "elsewhere":
             return _Found("key_of_another_account", "the key belongs to another account", [self._new_key()])
         if snapshot.key and expired(snapshot.key, snapshot.now):
-            return _Found(
-                "key_expired", f"the key expired at {snapshot.key.expires_at:%Y-%m-%d %H:%M} UTC", [self._renew()]
-            )
+            reason = f"the key expired at {snapshot.key.expires_at:%Y-%m-%d %H:%M} UTC"
+            return _Found("key_expired", reason, [self._renew()])
         found = self._missing_group() or self._missing_wallet()
         if found:
             return found
@@ -138,11 +135,8 @@ class _Diagnosis:
         if snapshot.wallet is None:
             return None
         if snapshot.wallet not in snapshot.wallets:
-            return _Found(
-                "wallet_not_registered",
-                f"the account has no wallet {snapshot.wallet}",
-                self._candidates(new_wallet=True),
-            )
+            reason = f"the account has no wallet {snapshot.wallet}"
+            return _Found("wallet_not_registered", reason, self._candidates(new_wallet=True))
         if unbound(snapshot) or any(link.connects for link in self.links):
             return None
         there = [link.id for link in self.links if link.wallet]
@@ -185,7 +179,7 @@ class _Diagnosis:
 
     def _complete(self, link: GroupLink, *, new_wallet: bool) -> _Candidate | None:
         """Returns a repair that adds the missing entries to one group."""
-        snapshot, contents = self.snapshot, self._contents(link.id)
+        snapshot, contents = self.snapshot, contents_of(self.snapshot, link.id)
         lines: list[str] = []
         says: list[str] = []
         widens = 0
@@ -266,6 +260,3 @@ class _Diagnosis:
         lines.append(f'key = {snapshot.subject}.usage_keys.create("explained", execute_in_groups=[{number}])')
         runs = f"the actions of group {ready[0].id} {ready[0].name!r}" if ready else "only this action"
         return _Candidate(f"creates a usage key that can run {runs}", tuple(lines), len(lines), 0, 0)
-
-    def _contents(self, number: int) -> GroupContents:
-        return next(contents for group, contents in self.snapshot.groups if group.id == number)

@@ -72,8 +72,19 @@ def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> st
     body = "".join(
         f"<tr><th scope='row' style='{_HEAD}'>{escape(name)}</th>{_data(value)}</tr>" for name, value in rows
     )
+    return _captioned(title, body, note)
+
+
+def _captioned(title: str, body: str, note: str) -> str:
     below = f"<div class='{NO_MATH}' style='{_MUTED};font-size:0.9em'>{escape(note)}</div>" if note else ""
     return f"{_OPEN}<caption style='text-align:left'>{escape(title)}</caption>{body}</table>{below}"
+
+
+def _head(columns: Sequence[str], upright: Container[str] = ()) -> str:
+    cells = (
+        f"<th scope='col' style='{_HEAD}{_UPRIGHT if name in upright else ''}'>{escape(name)}</th>" for name in columns
+    )
+    return f"<thead><tr>{''.join(cells)}</tr></thead>"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, *, upright: Container[str] = ()) -> str:
@@ -84,10 +95,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, 
     lines = ["<tr>" + "".join(_data(value) for value in row) + "</tr>" for row in rows]
     if not lines:
         return f"<div class='{NO_MATH}' style='{_MUTED}'>{escape(empty)}</div>"
-    head = "".join(
-        f"<th scope='col' style='{_HEAD}{_UPRIGHT if name in upright else ''}'>{escape(name)}</th>" for name in columns
-    )
-    return f"{_OPEN}<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f"{_OPEN}{_head(columns, upright)}<tbody>{''.join(lines)}</tbody></table>"
 
 
 def bar(left: float, width: float, colour: str) -> str:
@@ -102,14 +110,10 @@ def bar(left: float, width: float, colour: str) -> str:
 def cells(values: Iterable[str], hover: str = "") -> str:
     """Returns one row of a `waterfall`. The values and the hover text must be HTML."""
     title = f' title="{hover}"' if hover else ""
-    return (
-        f"<tr{title}>" + "".join(f"<td style='{_CELL};white-space:nowrap'>{value}</td>" for value in values) + "</tr>"
-    )
+    row = "".join(f"<td style='{_CELL};white-space:nowrap'>{value}</td>" for value in values)
+    return f"<tr{title}>{row}</tr>"
 
 
 def waterfall(title: str, columns: Sequence[str], rows: str, note: str) -> str:
     """Returns a timeline: a caption, a header, rows of `cells`, and a line in a muted colour."""
-    head = "".join(f"<th scope='col' style='{_HEAD}'>{escape(name)}</th>" for name in columns)
-    caption = f"<caption style='text-align:left'>{escape(title)}</caption>"
-    below = f"<div class='{NO_MATH}' style='{_MUTED};font-size:0.9em'>{escape(note)}</div>"
-    return f"{_OPEN}{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
+    return _captioned(title, f"{_head(columns)}<tbody>{rows}</tbody>", note)

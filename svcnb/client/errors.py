@@ -17,7 +17,7 @@
     ├── SigningError           a signer could not sign, or refused to sign
     ├── ChainError             the contract rejected a call, or the chain cannot be reached
     ├── PaymentFailed          the processor did not collect the payment
-    ├── TraceUnavailable       no timeline of an execution is available
+    ├── TraceUnavailable       no timeline of a run is available
     ├── WorkerLost             an executor lost the worker of a run
     │   └── ExecutorLost       the executor does not accept more runs
     ├── ActionError            the action itself threw an error or exceeded a limit
@@ -216,10 +216,10 @@ class ActionError(Explicable):
 
 
 class TraceUnavailable(SvcnbError):
-    """Error for an execution without an available timeline."""
+    """Error for a run without an available timeline."""
 
     default_hint = (
-        "Use an emulator, which stores the timelines of the newest 10,000 executions. The live service does not "
+        "Use an emulator, which stores the timelines of the newest 10,000 runs. The live service does not "
         "store timelines."
     )
 
@@ -235,7 +235,7 @@ class ServiceError(SvcnbError):
         fix: Advice from the service, or an empty string.
         docs_url: Documentation page that the service links, or an empty string.
         structured: Whether the response body is a JSON object, as in errors of authentication, billing, routing and
-            parsing. If not, the body is a string from the endpoint itself, as in reverts and failed executions.
+            parsing. If not, the body is a string from the endpoint itself, as in reverts and failed runs.
     """
 
     default_hint = "If the problem persists, send error.request_id to the operator of the service."
@@ -361,13 +361,13 @@ EXECUTION_HINT: Final = (
     "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds to take effect: use "
     "svc.run(action, until_effective=60)."
 )
-"""Hint for a forbidden execution. Forbidden management calls have another hint."""
+"""Hint for a forbidden run. Forbidden management calls have another hint."""
 
 EXPIRED_HINT: Final = (
     "Use another key, or renew this key with the account key: svc.usage_keys.update(key). In ChainSecured mode, the "
     "owner renews the key: mine.usage_keys.update(key, expires_in='365d')."
 )
-"""Hint for an execution with an expired key."""
+"""Hint for a run with an expired key."""
 
 APPROVAL_HINT: Final = (
     "Approve the token in a browser: triggers.authorize(). If the token was revoked, create a client with a new token: "

@@ -20,16 +20,12 @@ _LONGEST_S: Final = 3600.0
 _ADAPTERS: Final = "requests.adapters"
 
 
-class PageTransport(httpx.BaseTransport):
-    """Synchronous transport for httpx that calls emulators in the same page."""
+class PageTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Transport for synchronous and asynchronous clients of httpx that calls emulators in the same page."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request; see `httpx.BaseTransport`."""
         return wait(_handle(request, request.read()))
-
-
-class AsyncPageTransport(httpx.AsyncBaseTransport):
-    """Asynchronous version of `PageTransport`."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request; see `httpx.AsyncBaseTransport`."""
@@ -57,7 +53,7 @@ def patch_libraries() -> None:
     """
     httpx.HTTPTransport.handle_request = PageTransport.handle_request  # type: ignore[assignment,method-assign]
     httpx.AsyncHTTPTransport.handle_async_request = (  # type: ignore[method-assign]
-        AsyncPageTransport.handle_async_request  # type: ignore[assignment]
+        PageTransport.handle_async_request  # type: ignore[assignment]
     )
     if (loaded := sys.modules.get(_ADAPTERS)) is not None:
         loaded.HTTPAdapter.send = _send

@@ -105,6 +105,11 @@ def _link(snapshot: PermissionSnapshot, group: Group, contents: GroupContents) -
     )
 
 
+def contents_of(snapshot: PermissionSnapshot, number: int) -> GroupContents:
+    """Returns the actions and the wallets that a group permits."""
+    return next(contents for group, contents in snapshot.groups if group.id == number)
+
+
 def unbound(snapshot: PermissionSnapshot) -> bool:
     """Returns whether the key can execute all actions, independently of groups."""
     return snapshot.kind == "master" or bool(snapshot.key and 0 in snapshot.key.execute_in_groups)
@@ -169,7 +174,7 @@ def warnings(snapshot: PermissionSnapshot) -> Iterator[ExplanationWarning]:
 
 
 def _of_group(snapshot: PermissionSnapshot, found: GroupLink) -> Iterator[ExplanationWarning]:
-    contents = next(contents for group, contents in snapshot.groups if group.id == found.id)
+    contents = contents_of(snapshot, found.id)
     if "action" in found.by_wildcard:
         yield warning("wildcard_action", found.id)
     if "wallet" in found.by_wildcard or (snapshot.wallet is None and contents.any_wallet):

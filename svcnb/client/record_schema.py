@@ -146,4 +146,4 @@ def _copy(path: Path, found: int) -> None:
 
 
 KEY_CHECK: Final = "key-check-"
-"""Start of the correlation id of an execution that only checks whether the service finds a new usage key."""
+"""Start of the correlation id of a run that only checks whether the service finds a new usage key."""

@@ -78,7 +78,12 @@ def _exchange(call: Call[T], config: Config) -> Flow[T]:
             answer = cast("Answer", (yield request))
         except errors.TransportError as error:
             if last or not _may_repeat(call, error):
-                raise _with_doubt_hint(call, error) from error.__cause__
+                if call.in_doubt and not error.unsent and not isinstance(error, errors.NotTheApi):
+                    error.hint = (
+                        f"{call.in_doubt} The client did not retry the call, because the service may have performed "
+                        "the call."
+                    )
+                raise error from error.__cause__
             wait = delay(attempt, None, config)
         else:
             if 200 <= answer.status < 300 or answer.status in call.statuses:  # noqa: PLR2004 - statuses 2xx are successes
@@ -98,7 +103,7 @@ def _with_explainer(
 ) -> Flow[Exception]:
     """Adds an explainer to the rejection of a management call.
 
-    `svcnb.client.running` adds the explainer of executions.
+    `svcnb.client.running` adds the explainer of runs.
     """
     if isinstance(refused, errors.Forbidden) and config.api_key:
         from svcnb.client.call_refusal import RefusedCall, explain_call, explicable
@@ -148,20 +153,16 @@ def _headers(call: Call[Any], config: Config) -> dict[str, str]:
     if call.key and config.wallet_auth:
         headers |= config.wallet_auth()
     if call.control:
-        _authorize_control(headers, config)
+        # Read the token for each call, because a restarted emulator at the same address has another token.
+        if (found := control_tokens.find(config.base_url)) is not None:
+            headers["Authorization"] = found.authorization()
+        elif config.control_token:
+            headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
     if config.correlation_id and call.path:  # calls to chain nodes have no path, and chain nodes do not use the id
         headers["X-Correlation-Id"] = config.correlation_id
     if call.body is not None:
         headers["Content-Type"] = "application/json"
     return headers | dict(call.headers or {})
-
-
-def _authorize_control(headers: dict[str, str], config: Config) -> None:
-    # Read the token for each call, because a restarted emulator at the same address has another token.
-    if (found := control_tokens.find(config.base_url)) is not None:
-        headers["Authorization"] = found.authorization()
-    elif config.control_token:
-        headers["Authorization"] = f"Bearer {config.control_token.reveal()}"
 
 
 def encode(body: object, *, ascii_only: bool = False) -> bytes:
@@ -175,10 +176,8 @@ def encode(body: object, *, ascii_only: bool = False) -> bytes:
     except (TypeError, ValueError, RecursionError) as error:  # a lone surrogate is also a ValueError
         raise errors.InvalidArgument(
             f"the arguments of this call cannot be encoded as JSON: {error}",
-            hint=(
-                "Use numbers (not NaN), strings, booleans, None, lists and dicts. Convert a NumPy number with .item(), "
-                "and a time with .isoformat(). Pass secret.reveal() to send a secret."
-            ),
+            hint="Use numbers (not NaN), strings, booleans, None, lists and dicts. Convert a NumPy number with "
+            ".item(), and a time with .isoformat(). Pass secret.reveal() to send a secret.",
         ) from error
 
 
@@ -211,14 +210,6 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _with_doubt_hint(call: Call[Any], error: errors.TransportError) -> errors.TransportError:
-    if call.in_doubt and not error.unsent and not isinstance(error, errors.NotTheApi):
-        error.hint = (
-            f"{call.in_doubt} The client did not retry the call, because the service may have performed the call."
-        )
-    return error
-
-
 def read(call: Call[T], answer: Answer, request: Request) -> T:
     """Returns the result of a call from the response.
 
@@ -232,10 +223,8 @@ def read(call: Call[T], answer: Answer, request: Request) -> T:
         if isinstance(error, errors.SvcnbError):
             raise
         raise errors.NotTheApi(
-            (
-                f"the response to {_endpoint(request)} (status {answer.status}) has an unexpected JSON structure: "
-                f"{_one_line(error)}"
-            ),
+            f"the response to {_endpoint(request)} (status {answer.status}) has an unexpected JSON structure: "
+            f"{_one_line(error)}",
             hint=_VERSION_HINT,
         ) from None
 

@@ -1,4 +1,4 @@
-"""Flow of one execution: sends the source, retries until new permissions take effect, and notifies the listeners."""
+"""Flow of one run: sends the source, retries until new permissions take effect, and notifies the listeners."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ LONGEST_POLL_S: Final = 2.0
 
 @dataclass(frozen=True)
 class RunRecord:
-    """Record of one successful or failed execution. Listeners of ``on_run`` receive this record.
+    """Record of one successful or failed run. Listeners of ``on_run`` receive this record.
 
     Attributes:
         cid: CID of the action.
         started_at: Time of the request in Unix seconds.
         elapsed: Seconds from the request to the response.
         params: Argument of ``main``. Code that stores this value must remove secrets first.
-        run: The result, or None if the execution failed.
-        error: The error, or None if the execution succeeded.
+        run: The result, or None if the run failed.
+        error: The error, or None if the run succeeded.
         key_hash: Hash of the key, as ``usage_keys.list`` returns it. Empty without a key.
         base_url: Address of the service that executed the action.
         action_name: The action's own name, or an empty string.

@@ -1,4 +1,4 @@
-"""Flow that reads the timeline of an execution from the emulator that executed the action."""
+"""Flow that reads the timeline of a run from the emulator that executed the action."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svcnb.client.models.runs import Run
 from svcnb.client.models.traces import Trace
 
 Traced = Run | ActionError | ServiceError | str
-"""Reference to an execution: the result, the error, or the request id."""
+"""Reference to a run: the result, the error, or the request id."""
 
 
 def trace(of: Traced) -> Flow[Trace]:
@@ -32,7 +32,7 @@ def trace(of: Traced) -> Flow[Trace]:
     request_id = of if isinstance(of, str) else of.request_id
     if not request_id:
         raise InvalidArgument(
-            f"invalid execution {of!r}: the value has no request id",
+            f"invalid run {of!r}: the value has no request id",
             hint="Pass the result or the error of svc.run, or the X-Request-Id of the response.",
         )
     call = Call(

@@ -212,9 +212,8 @@ class TriggersClient(TriggersSettings):
         Raises:
             InvalidArgument: ``cron`` is invalid. `webhook` lists the other causes.
         """
-        return self._create(
-            action, usage_key, "schedule", name=name, config=trigger_configs.schedule_config(cron), **options
-        )
+        config = trigger_configs.schedule_config(cron)
+        return self._create(action, usage_key, "schedule", name=name, config=config, **options)
 
     def chain_event(
         self,
@@ -305,9 +304,8 @@ class TriggersClient(TriggersSettings):
         Raises:
             InvalidArgument: See `webhook`.
         """
-        return self._create(
-            action, usage_key, kind, name=name, config=None if config is None else dict(config), **options
-        )
+        given = None if config is None else dict(config)
+        return self._create(action, usage_key, kind, name=name, config=given, **options)
 
     def _create(self, action: ActionRef, usage_key: UsageKeySecret, kind: str, **members: Any) -> Trigger:
         return self._session.drive(flows.create(self._access, action, usage_key, kind, **members))

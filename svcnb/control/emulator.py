@@ -237,7 +237,7 @@ class EmulatorControl(Checked):
     # --- money and wallets --------------------------------------------------------------------------------------
 
     def faucet(self, address: str, wei: int | None = None) -> int:
-        """Adds ETH to an address on the built-in chain.
+        """Adds ETH to an address on the emulator's own chain.
 
         Args:
             address: Address that receives the ETH.
@@ -311,22 +311,22 @@ class EmulatorControl(Checked):
         return self._plane.request("POST", "/agents/approve", given(challenge=challenge, label=label))
 
     def runs(self, *, limit: int = 50, offset: int = 0) -> list[dict[str, Any]]:
-        """Returns executions with their logs, newest first, including failed and rejected executions.
+        """Returns runs with their logs, newest first, including failed and rejected runs.
 
         Args:
-            limit: Maximum number of executions. The result contains fewer executions if their texts are long.
-            offset: Number of the newest executions to skip.
+            limit: Maximum number of runs. The result contains fewer runs if their texts are long.
+            offset: Number of the newest runs to skip.
         """
         return list(self._plane.request("GET", f"/runs?limit={limit:d}&offset={offset:d}")["runs"])
 
     def run_record(self, request_id: str) -> dict[str, Any]:
-        """Returns one execution with its logs and its trace.
+        """Returns one run with its logs and its trace.
 
         Args:
-            request_id: Request id of the execution; see `Run.request_id`.
+            request_id: Request id of the run; see `Run.request_id`.
 
         Raises:
-            ControlRefused: There is no execution with this id (404).
+            ControlRefused: There is no run with this id (404).
         """
         return dict(self._plane.request("GET", f"/runs/{quote(request_id, safe='')}"))
 

@@ -90,19 +90,26 @@ def other_endpoints(service: Service, first: list[Endpoint], tolerated: Tolerate
         tolerated: Record of accepted requests that the live service rejects, for the control plane.
     """
     from svcnb.emulator.billing.processor_routes import ProcessorPages
+    from svcnb.emulator.billing.routes import Credits
     from svcnb.emulator.http import pages
     from svcnb.emulator.http.openapi import describe
-    from svcnb.emulator.http.rpc import RpcGateway
+    from svcnb.emulator.http.rpc import rpc_endpoint
     from svcnb.emulator.triggers import approval, routes as triggers, webhook_routes
     from svcnb.emulator.triggers.requests import Rows
 
+    billing = Credits(
+        processor=service.processor,
+        ledger=service.ledger,
+        guards=service.billing,
+        vocabulary=service.settings.vocabulary,
+    )
     rows = Rows(service.get_triggers, service.faults)
     others = [
         *_resources(service),
-        *_credits(service),
+        *billing.endpoints(),
         *ProcessorPages(service.processor).endpoints(),
         *_control_plane(service, tolerated),
-        *RpcGateway(service.chain.rpc, service.faults, service.settings.max_body_bytes).endpoints(),
+        rpc_endpoint(service.chain.rpc, service.faults, service.settings.max_body_bytes),
         *triggers.endpoints(rows),
         *webhook_routes.endpoints(rows),
         *approval.endpoints(rows),
@@ -126,17 +133,6 @@ def _resources(service: Service) -> list[Endpoint]:
         billing=service.billing,
         faults=service.faults,
     )
-
-
-def _credits(service: Service) -> list[Endpoint]:
-    from svcnb.emulator.billing.routes import Credits
-
-    return Credits(
-        processor=service.processor,
-        ledger=service.ledger,
-        guards=service.billing,
-        vocabulary=service.settings.vocabulary,
-    ).endpoints()
 
 
 def _control_plane(service: Service, tolerated: ToleratedRequests) -> list[Endpoint]:

@@ -47,7 +47,7 @@ class Bootstrap:
             raise
 
     def boot_node(self) -> None:
-        """Starts the chain node of a new built-in chain.
+        """Starts the node of the emulator's own chain, without data.
 
         Does nothing for an external chain. Does nothing with a state folder or a database either, because the database
         can contain the chain's first block.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ABSENT: Final = {
     "action_engine": "an emulator in a browser page supports only the engine 'fast'. Omit action_engine, or install "
     "svcnb on a computer.",
-    "chain_rpc": "an emulator in a browser page supports only the built-in chain. Omit chain_rpc.",
+    "chain_rpc": "an emulator in a browser page supports only the emulator's own chain. Omit chain_rpc.",
     "database": "an emulator in a browser page cannot use a database. Omit database, and set state to store data.",
     "idle_stop_s": "an emulator in a browser page stops when the page closes. Omit idle_stop_s.",
 }

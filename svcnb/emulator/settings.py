@@ -80,14 +80,14 @@ class Settings(BaseModel):
     processor_name: str = Field("processor", description="Name of the payment processor, used in all identifiers.")
 
     # --- chain --------------------------------------------------------------------------------------------------
-    chain_rpc: str | None = Field(None, description="JSON-RPC URL of a chain that replaces the built-in chain.")
+    chain_rpc: str | None = Field(None, description="JSON-RPC URL of a chain that replaces the emulator's own chain.")
     chain_engine: Literal["anvil", "ethereumjs"] = Field(
-        "anvil", description="Engine of the built-in chain: anvil, or ethereumjs on platforms without anvil."
+        "anvil", description="Engine of the emulator's own chain: anvil, or ethereumjs on platforms without anvil."
     )
-    chain_id: int = Field(31337, ge=1, description="Chain id of the built-in chain.")
+    chain_id: int = Field(31337, ge=1, description="Chain id of the emulator's own chain.")
     chain_name: str = Field("svcnb local chain", description="Chain name in get_node_chain_config.")
     chain_block_time_ms: int = Field(0, ge=0, description="Delay of a write in API mode, in milliseconds.")
-    chain_memory_mb: int = Field(2048, ge=256, description="Maximum memory of the built-in chain, in MiB.")
+    chain_memory_mb: int = Field(2048, ge=256, description="Maximum memory of the emulator's own chain, in MiB.")
     api_payers: int = Field(3, ge=1, le=64, description="Number of payer wallets that send the writes of API mode.")
 
     # --- permissions --------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class Settings(BaseModel):
         0, ge=0, le=defaults.MAX_CREDIT_CENTS, description="Credit of a new account, in cents."
     )
     charge_failed_runs: bool = Field(
-        default=False, description="Whether a failed execution costs credit, unless the service itself failed."
+        default=False, description="Whether a failed run costs credit, unless the service itself failed."
     )
     funds_check_ms: int = Field(
         defaults.EXECUTION_FUNDS_CHECK_MS,
@@ -137,7 +137,7 @@ class Settings(BaseModel):
         "is in use.",
     )
     action_concurrency: int = Field(
-        16, ge=1, description="Maximum number of concurrent executions. Other executions wait in a queue."
+        16, ge=1, description="Maximum number of concurrent runs. Other runs wait in a queue."
     )
     action_timeout_ms: int = Field(_LIMITS.timeout_ms, ge=1, description="Maximum duration of a run, in milliseconds.")
     action_memory_limit_mb: int = Field(_LIMITS.memory_limit_mb, ge=16, description="Heap limit of a run, in MiB.")
@@ -178,7 +178,7 @@ class Settings(BaseModel):
         description="Addresses HOST[:PORT] that actions can access in addition to public addresses, comma-separated.",
     )
     load_shedding: bool = Field(
-        default=False, description="Whether the emulator rejects executions with 429 while the CPU is overloaded."
+        default=False, description="Whether the emulator rejects runs with 429 while the CPU is overloaded."
     )
     cpu_overload_multiplier: float = Field(
         2.0, gt=0, description="Load average per core above which the CPU is overloaded."
@@ -263,7 +263,7 @@ class Settings(BaseModel):
         None,
         ge=1,
         description="Time limit of one attempt of a trigger run, in milliseconds. If not set, the time limit of "
-        "executions applies.",
+        "runs applies.",
     )
     trigger_execution_url: str | None = Field(
         None, description="URL of another service that executes trigger runs. If not set, this emulator executes them."
@@ -364,7 +364,7 @@ class Settings(BaseModel):
 
     @cached_property
     def limits(self) -> defaults.ActionLimits:
-        """Limits of one execution. The source of an action must also fit into a request body."""
+        """Limits of one run. The source of an action must also fit into a request body."""
         return defaults.ActionLimits(
             timeout_ms=self.action_timeout_ms,
             memory_limit_mb=self.action_memory_limit_mb,

@@ -178,7 +178,7 @@ Above this size, the service deletes the oldest entries.
 """
 MAX_EXECUTIONS_PAGE: Final = 1_000
 MAX_EXECUTIONS_PAGE_BYTES: Final = 8 * 1024 * 1024
-"""Maximum size of one page of executions, in bytes. The limit prevents responses that contain the whole history."""
+"""Maximum size of one page of runs, in bytes. The limit prevents responses that contain the whole history."""
 KEPT_SOURCE_BYTES: Final = 64 * 1024 * 1024
 """Maximum size of the sources that runs by CID use, in bytes."""
 MAX_PENDING_FAULTS: Final = 1_000

@@ -47,9 +47,10 @@ def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | No
     words, most = vocabulary or Vocabulary(), limits or ActionLimits()
     space = words.namespace
     members = "\n".join(_function(each, most) for each in functions(words).values())
+    # The runtime does not have these names, and no type library declares them.
     absent = "\n".join(
-        f"/** @deprecated Not available. {hint[0].upper()}{hint[1:]}. */\ndeclare const {name}: never;"
-        for name, hint in _missing_names()
+        f"/** @deprecated Not available. {ABSENT[name][0].upper()}{ABSENT[name][1:]}. */\ndeclare const {name}: never;"
+        for name in ("Buffer", "process", "require")
     )
     return (
         f"{_HEAD.format(space=space)}"
@@ -87,20 +88,10 @@ def project() -> str:
 
 
 def _function(function: Function, limits: ActionLimits) -> str:
-    counted = (
-        (f" Counts as one of at most {limits.max_get_keys_count} key operations of a run.")
-        if function.is_key_operation
-        else ""
-    )
+    counted = ""
+    if function.is_key_operation:
+        counted = f" Counts as one of at most {limits.max_get_keys_count} key operations of a run."
     given = "; ".join(f"{name}: {kind}" for name, kind in function.parameters.items())
     result = f"Promise<{function.result}>" if function.waits else function.result
     options = f"options: {{ {given} }}" if given else ""
     return f"/** {function.says}{counted} */\n{function.name}({options}): {result};\n"
-
-
-def _missing_names() -> list[tuple[str, str]]:
-    """Returns the names that the runtime does not have and that no type library declares, each with its alternative.
-
-    The declarations mark these names as deprecated.
-    """
-    return [(name, ABSENT[name]) for name in ("Buffer", "process", "require")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from svcnb.errors import ExtraMissing
 
@@ -79,6 +79,14 @@ class Reference:
     scope: Scope
 
 
+class Call(NamedTuple):
+    """Call of a function or of a constructor, with the nodes of the function and of the arguments."""
+
+    node: Node
+    function: Node
+    arguments: list[Node]
+
+
 class Script:
     """Parsed source.
 
@@ -119,6 +127,28 @@ class Script:
             node = todo.pop()
             yield node
             todo.extend(reversed(node.children))
+
+    def call(self, node: Node, *, constructors: bool = False) -> Call | None:
+        """Returns the call that a node represents, or None for a node of another type.
+
+        Args:
+            node: Any node.
+            constructors: Whether to also return calls with ``new``.
+        """
+        if node.type == "call_expression":
+            called = node.child_by_field_name("function")
+        else:
+            called = node.child_by_field_name("constructor") if constructors and node.type == "new_expression" else None
+        if called is None:
+            return None
+        given = node.child_by_field_name("arguments")
+        return Call(node, called, list(given.named_children) if given is not None else [])
+
+    def calls(self, *, constructors: bool = False) -> Iterator[Call]:
+        """Yields all calls, in the order of the source. The argument is the same as for `call`."""
+        for node in self.walk():
+            if (call := self.call(node, constructors=constructors)) is not None:
+                yield call
 
     def free(self) -> list[Reference]:
         """Returns the uses of names that the source does not declare."""

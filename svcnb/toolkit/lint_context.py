@@ -50,13 +50,10 @@ class Context:
     def calls(self) -> list[ServiceCall]:
         """Calls of the service's functions, in the order of the source."""
         found = []
-        for node in self.script.walk():
-            called = node.child_by_field_name("function") if node.type == "call_expression" else None
-            name = self.member_of_actions(called) if called is not None else None
+        for call in self.script.calls():
+            name = self.member_of_actions(call.function)
             if name in self.functions:
-                given = node.child_by_field_name("arguments")
-                arguments = tuple(given.named_children) if given is not None else ()
-                found.append(ServiceCall(node, self.functions[name], arguments))
+                found.append(ServiceCall(call.node, self.functions[name], tuple(call.arguments)))
         return found
 
     def member_of_actions(self, node: Node) -> str | None:

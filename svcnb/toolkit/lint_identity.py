@@ -116,12 +116,10 @@ def _call(context: Context, node: Node) -> tuple[str, list[Node]]:
         if binding is None or binding.kind != "const" or binding.value is None:
             return "", []
         node = _unwrapped(binding.value)
-    called = node.child_by_field_name("function") if node.type == "call_expression" else None
-    given = node.child_by_field_name("arguments")
-    if called is None or given is None:
+    call = context.script.call(node)
+    if call is None:
         return "", []
-    member = called.child_by_field_name("property") or called
-    return context.script.text(member), list(given.named_children)
+    return context.script.text(call.function.child_by_field_name("property") or call.function), call.arguments
 
 
 def _inside(message: str) -> str:

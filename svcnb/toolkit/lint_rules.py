@@ -80,35 +80,19 @@ def main(context: Context) -> Iterator[Finding]:
     """Finds a missing `main`, a `main` with too many parameters, and a source that calls its own `main`."""
     script = context.script
     if "main" not in script.top.bindings and not _assigned_to_global(context, "main"):
+        message = "the source does not define the function main, which the service calls"
         hint = "Define main: async function main(params) { ... }. Its return value is the response."
-        yield context.find(
-            script.root,
-            "error",
-            "main_missing",
-            ("the source does not define the function main, which the service calls"),
-            hint,
-        )
+        yield context.find(script.root, "error", "main_missing", message, hint)
     if context.main is not None:
         given = context.main.child_by_field_name("parameters")
         if given is not None and len(given.named_children) > 1:
+            message = "main has several parameters but receives one argument, js_params"
             hint = "Destructure one object: main({ a, b })."
-            yield context.find(
-                given,
-                "error",
-                "main_arguments",
-                ("main has several parameters but receives one argument, js_params"),
-                hint,
-            )
-    for node in script.walk():
-        called = node.child_by_field_name("function") if node.type == "call_expression" else None
-        if called is not None and script.text(called) == "main" and script.function_around(node) is None:
-            yield context.find(
-                node,
-                "warning",
-                "main_called",
-                "the source calls main, but the service also calls main, so main runs twice",
-                "Remove this call.",
-            )
+            yield context.find(given, "error", "main_arguments", message, hint)
+    for call in script.calls():
+        if script.text(call.function) == "main" and script.function_around(call.node) is None:
+            message = "the source calls main, but the service also calls main, so main runs twice"
+            yield context.find(call.node, "warning", "main_called", message, "Remove this call.")
 
 
 def modules(context: Context) -> Iterator[Finding]:
@@ -132,13 +116,8 @@ def awaits(context: Context) -> Iterator[Finding]:
     """Finds `await` outside of functions, where a script cannot contain `await`."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
-            yield context.find(
-                node,
-                "error",
-                "await_outside",
-                "await is used outside a function",
-                "Move the await expression into main.",
-            )
+            message = "await is used outside a function"
+            yield context.find(node, "error", "await_outside", message, "Move the await expression into main.")
 
 
 def names(context: Context) -> Iterator[Finding]:
@@ -227,9 +206,8 @@ def waiting(context: Context) -> Iterator[Finding]:
 def own_promises(context: Context) -> Iterator[Finding]:
     """Finds promises of `fetch` and of the action's own async functions without `await`."""
     script = context.script
-    for node in script.walk():
-        called = node.child_by_field_name("function") if node.type == "call_expression" else None
-        if called is None or called.type != "identifier" or _is_awaited(node):
+    for node, called, _ in script.calls():
+        if called.type != "identifier" or _is_awaited(node):
             continue
         name = script.text(called)
         binding = script.scope_at(called).find(name)
@@ -244,27 +222,22 @@ def _is_async(node: Node | None) -> bool:
 
 def text_as_code(context: Context) -> Iterator[Finding]:
     """Finds calls of `eval` and `Function`, which are disabled in actions."""
-    for node in context.script.walk():
-        called = node.child_by_field_name("constructor" if node.type == "new_expression" else "function")
-        if node.type in {"call_expression", "new_expression"} and called is not None:
-            name = context.script.text(called)
-            if (name == "Function" or (name == "eval" and node.type == "call_expression")) and (
-                context.script.scope_at(node).find(name) is None
-            ):
-                message = f"{name} is disabled: an action cannot execute strings as code"
-                yield context.find(node, "error", "code_from_text", message, "Write the code in the source.")
+    for node, called, _ in context.script.calls(constructors=True):
+        name = context.script.text(called)
+        if (name == "Function" or (name == "eval" and node.type == "call_expression")) and (
+            context.script.scope_at(node).find(name) is None
+        ):
+            message = f"{name} is disabled: an action cannot execute strings as code"
+            yield context.find(node, "error", "code_from_text", message, "Write the code in the source.")
 
 
 def counts(context: Context) -> Iterator[Finding]:
     """Finds more key operations or requests than one run permits, and key operations or requests in loops."""
     operations = [call.node for call in context.calls if call.function.is_key_operation]
     requests = [
-        node
-        for node in context.script.walk()
-        if node.type == "call_expression"
-        and (called := node.child_by_field_name("function")) is not None
-        and context.script.text(called) == "fetch"
-        and context.script.scope_at(node).find("fetch") is None
+        call.node
+        for call in context.script.calls()
+        if context.script.text(call.function) == "fetch" and context.script.scope_at(call.node).find("fetch") is None
     ]
     for nodes, most, what, code in (
         (operations, context.limits.max_get_keys_count, "key operations", "key_operations"),
@@ -340,12 +313,8 @@ def _may_be_parameter(context: Context, name: str, inside: Node, known: frozense
         return False
     # A called name is a missing function, not a missing parameter.
     called = any(
-        reference.name == name
-        and reference.node.parent is not None
-        and reference.node.parent.type == "call_expression"
-        and (function := reference.node.parent.child_by_field_name("function")) is not None
-        and function.id == reference.node.id
-        for reference in context.script.references
+        call.function.type == "identifier" and context.script.text(call.function) == name
+        for call in context.script.calls()
     )
     return not called and context.main is not None and inside.start_byte >= context.main.start_byte
 

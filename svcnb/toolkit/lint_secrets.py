@@ -53,16 +53,14 @@ class Leaks:
         for node in self._script.walk():
             if node.type == "return_statement" and self._in_main(node):
                 yield from self._leak(node, list(node.named_children), "key_in_response", "the response")
-            elif node.type == "call_expression" and (called := node.child_by_field_name("function")) is not None:
-                name = self._script.text(called)
-                given = node.child_by_field_name("arguments")
-                parts = list(given.named_children) if given is not None else []
-                if context.member_of_actions(called) == "setResponse":
-                    yield from self._leak(node, parts, "key_in_response", "the response")
-                elif name.startswith("console."):
-                    yield from self._leak(node, parts, "key_in_logs", "the logs")
-                elif name == "fetch":
-                    yield from self._leak(node, parts, "key_in_request", "a request")
+        for call in self._script.calls():
+            name = self._script.text(call.function)
+            if context.member_of_actions(call.function) == "setResponse":
+                yield from self._leak(call.node, call.arguments, "key_in_response", "the response")
+            elif name.startswith("console."):
+                yield from self._leak(call.node, call.arguments, "key_in_logs", "the logs")
+            elif name == "fetch":
+                yield from self._leak(call.node, call.arguments, "key_in_request", "a request")
         body = context.main.child_by_field_name("body") if context.main is not None else None
         if body is not None and body.type != "statement_block":  # const main = async () => ...
             yield from self._leak(body, [body], "key_in_response", "the response")
@@ -72,17 +70,11 @@ class Leaks:
 
         The method does not report decrypted text in the response, because decryption can be the purpose of an action.
         """
-        for node in self._script.walk():
-            called = node.child_by_field_name("function") if node.type == "call_expression" else None
-            given = node.child_by_field_name("arguments")
-            if called is None or given is None or not self._script.text(called).startswith("console."):
-                continue
-            if any(self._holds(part) for part in given.named_children):
-                message, hint = (
-                    "decrypted text is written to the logs",
-                    ("Remove this call: everyone who can run the action can read its logs."),
-                )
-                yield self._context.find(node, "warning", "secret_in_logs", message, hint)
+        for call in self._script.calls():
+            if self._script.text(call.function).startswith("console.") and any(map(self._holds, call.arguments)):
+                message = "decrypted text is written to the logs"
+                hint = "Remove this call: everyone who can run the action can read its logs."
+                yield self._context.find(call.node, "warning", "secret_in_logs", message, hint)
 
     def _leak(self, at: Node, parts: list[Node], code: str, where: str) -> Iterator[Finding]:
         if any(self._holds(part) for part in parts):
@@ -121,12 +113,9 @@ class Leaks:
         if node.type == "member_expression":
             member = node.child_by_field_name("property")
             return member is not None and self._script.text(member) in self._members
-        if node.type == "call_expression":
-            called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-            if called is None or given is None:
-                return False
-            owner = called.child_by_field_name("object")
-            passed = self._script.text(called) in _PASSING and any(self._holds(part) for part in given.named_children)
+        if (call := self._script.call(node)) is not None:
+            owner = call.function.child_by_field_name("object")
+            passed = self._script.text(call.function) in _PASSING and any(map(self._holds, call.arguments))
             # The result of a string method of the key, such as key.slice(2), still reveals the key.
             return passed or (owner is not None and owner.type == "identifier" and self._holds(owner))
         return node.type in _CARRIERS and any(self._holds(part) for part in node.named_children)

@@ -28,27 +28,22 @@ def caller_chosen_hosts(context: Context) -> Iterator[Finding]:
     """Finds actions that use a key or a secret and send a request to a host that the caller chooses."""
     if not any(call.function.reveals or call.function.name == "Decrypt" for call in context.calls):
         return
-    for node in context.script.walk():
-        called = node.child_by_field_name("constructor" if node.type == "new_expression" else "function")
-        given = node.child_by_field_name("arguments")
-        if called is None or given is None or not given.named_children:
-            continue
-        name = context.script.text(called)
-        if (name == "fetch" or name.endswith("JsonRpcProvider")) and _of_caller(context, given.named_children[0]):
+    for call in context.script.calls(constructors=True):
+        name = context.script.text(call.function)
+        reaches = call.arguments and (name == "fetch" or name.endswith("JsonRpcProvider"))
+        if reaches and _of_caller(context, call.arguments[0]):
             message = "the caller chooses the host of a request, and the signed or sent data can depend on the response"
             hint = "Write the address in the source, or in the constant of a derived action."
-            yield context.find(node, "warning", "param_as_host", message, hint)
+            yield context.find(call.node, "warning", "param_as_host", message, hint)
 
 
 def typed_data(context: Context) -> Iterator[Finding]:
     """Finds EIP-712 signatures that are valid on every chain or without a time limit."""
-    for node in context.script.walk():
-        called = node.child_by_field_name("function") if node.type == "call_expression" else None
-        member = called.child_by_field_name("property") if called is not None else None
-        given = node.child_by_field_name("arguments")
-        if member is None or given is None or context.script.text(member) not in _SIGN_TYPED:
+    for node, called, arguments in context.script.calls():
+        member = called.child_by_field_name("property")
+        if member is None or context.script.text(member) not in _SIGN_TYPED:
             continue
-        parts = [literal(context, each) for each in given.named_children[:2]]
+        parts = [literal(context, each) for each in arguments[:2]]
         domain, types = parts if len(parts) == _DOMAIN_AND_TYPES else (None, None)
         if domain is not None and domain.type == "object" and "chainId" not in _names(context, domain):
             message = "the domain of the typed data has no chainId: the signature is valid on every chain"

@@ -116,9 +116,8 @@ class Permissions:
     def _of_key(self, key: UsageKey, soon: float) -> Iterator[Finding]:
         who = _key(key)
         if expired(key, self.now):
-            yield _finding(
-                "note", "expired", who, (f"the key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC: delete the key")
-            )
+            text = f"the key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC: delete the key"
+            yield _finding("note", "expired", who, text)
             return
         if key.expiration and key.expiration - self.now < soon:
             yield _finding("warning", "expires_soon", who, f"the key expires at {key.expires_at:%Y-%m-%d %H:%M} UTC")
@@ -130,9 +129,8 @@ class Permissions:
             text = f"the key can add actions to {where} and run them there, so anyone who has the key can run any code"
             yield _finding("danger", "self_granting", who, text)
         elif not key.execute_only and key.execute_in_groups:
-            yield _finding(
-                "warning", "runs_and_manages", who, (f"the key can run actions and change the account: {key.may}")
-            )
+            text = f"the key can run actions and change the account: {key.may}"
+            yield _finding("warning", "runs_and_manages", who, text)
         live = {group.id for group, _ in self.groups}
         named = {*key.execute_in_groups, *key.manage_ipfs_ids_in_groups}
         named |= {*key.add_pkp_to_groups, *key.remove_pkp_from_groups}
@@ -151,19 +149,11 @@ class Permissions:
         who = f"group {group.id} {group.name!r}"
         users = [key for key in self.keys if executes(key, group.id) and not expired(key, self.now)]
         if contents.any_action and users:
-            yield _finding(
-                "danger",
-                "wildcard_action",
-                who,
-                ("the group permits every action, including actions of other accounts"),
-            )
+            text = "the group permits every action, including actions of other accounts"
+            yield _finding("danger", "wildcard_action", who, text)
         if contents.any_wallet:
-            yield _finding(
-                "warning",
-                "wildcard_wallet",
-                who,
-                ("the group permits every wallet of the account, including new wallets"),
-            )
+            text = "the group permits every wallet of the account, including new wallets"
+            yield _finding("warning", "wildcard_wallet", who, text)
         master = self._master
         if master and (contents.any_wallet or any(each.wallet_address == master for each in contents.wallets)):
             text = "the group permits the account's master wallet, and the key of that wallet is the account key"

@@ -183,7 +183,7 @@ class Matrix(Checked):
 
     def _check(self, kind: Kind, which: str, group: int) -> None:
         if kind not in get_args(Kind):
-            raise InvalidArgument(f"unknown kind of permissions {kind!r}", hint=("Use action, wallet or key."))
+            raise InvalidArgument(f"unknown kind of permissions {kind!r}", hint="Use action, wallet or key.")
         if group not in self.groups and not (kind == "key" and group == EVERY_GROUP):
             raise InvalidArgument(f"the account has no group {group}", hint=f"Correct the group id. {_AGAIN}")
         if kind == "key" and which not in self.keys:

@@ -33,11 +33,10 @@ from svcnb.tools import (
     deno,
     deno_environment,
     deno_folder,
-    safe_artifacts,
-    solc_fetched,
 )
 
 FETCH_TIMEOUT_S = 600
+_OWN_NODE = "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc."
 
 # SHA-256 of the unpacked binary by platform. For platforms that are not in this table, Deno checks only the hash of the
 # archive in the lock file.
@@ -65,7 +64,7 @@ def platform_name() -> str:
         raise ToolMissing(
             "anvil",
             f"there is no build for {sys.platform} on {platform.machine()}",
-            "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc.",
+            _OWN_NODE,
         )
     return f"{system}-{machine}"
 
@@ -84,7 +83,7 @@ def anvil_lock(platform: str) -> Path:
         raise ToolMissing(
             "anvil",
             f"there is no recorded hash of the build for {platform}, so the download cannot be verified",
-            "Install Foundry and set SVC_ANVIL to the path of anvil, or pass the URL of a chain node with --chain-rpc.",
+            _OWN_NODE,
         )
     return lock
 
@@ -126,9 +125,7 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Downloads the Solidity compiler into Deno's cache, unless it is already there.
-
-    Only a rebuild of the contract needs the compiler.
+    """Downloads the Solidity compiler, unless it is already installed. Only a rebuild of the contract needs it.
 
     Args:
         report: Function that receives one line for each step.
@@ -136,16 +133,11 @@ def fetch_solc(report: Callable[[str], None]) -> None:
     Raises:
         ToolMissing: The download failed. The message contains Deno's output.
     """
-    if solc_fetched():
-        report(f"solc {SOLC_VERSION} is already installed: {deno_folder()}")
-        return
-    report(f"downloading solc {SOLC_VERSION} (about 9 MB) ...")
-    _deno_cache(f"npm:solc@{SOLC_VERSION}", SOLC_LOCK)
-    report(f"solc {SOLC_VERSION} is ready: {deno_folder()}")
+    _fetch_package("solc", SOLC_VERSION, SOLC_LOCK, report, " (about 9 MB)")
 
 
 def fetch_safe(report: Callable[[str], None]) -> None:
-    """Downloads the contracts of the multi-signature wallet Safe into Deno's cache for the tests, unless they exist.
+    """Downloads the contracts of the multi-signature wallet Safe for the tests, unless they are already installed.
 
     Args:
         report: Function that receives one line for each step.
@@ -153,16 +145,11 @@ def fetch_safe(report: Callable[[str], None]) -> None:
     Raises:
         ToolMissing: The download failed. The message contains Deno's output.
     """
-    try:
-        report(f"safe-contracts {SAFE_VERSION} are already installed: {safe_artifacts()}")
-    except ToolMissing:
-        report(f"downloading safe-contracts {SAFE_VERSION} (about 5 MB) ...")
-        _deno_cache(f"npm:@safe-global/safe-contracts@{SAFE_VERSION}", SAFE_LOCK)
-        report(f"safe-contracts {SAFE_VERSION} are ready: {safe_artifacts()}")
+    _fetch_package("@safe-global/safe-contracts", SAFE_VERSION, SAFE_LOCK, report, " (about 5 MB)")
 
 
 def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
-    """Downloads a package for the browser site of `svcnb lite` into Deno's cache, unless the package is already there.
+    """Downloads a package for the browser site of `svcnb lite`, unless it is already installed.
 
     Args:
         package: Name of a package in `svcnb.tools.PAGE_VERSIONS`.
@@ -174,11 +161,18 @@ def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
     Raises:
         ToolMissing: The download failed. The message contains Deno's output.
     """
-    version = PAGE_VERSIONS[package]
+    return _fetch_package(package, PAGE_VERSIONS[package], Path(__file__).with_name(f"{package}.lock"), report)
+
+
+def _fetch_package(package: str, version: str, lock: Path, report: Callable[[str], None], size: str = "") -> Path:
+    """Downloads an npm package into Deno's cache, unless it is already there, and returns its folder."""
     where = f"npm/*/{package}/{version}"
-    if not any(deno_folder().glob(f"{where}/package.json")):
-        report(f"downloading {package} {version} ...")
-        _deno_cache(f"npm:{package}@{version}", Path(__file__).with_name(f"{package}.lock"))
+    if any(deno_folder().glob(f"{where}/package.json")):
+        report(f"{package} {version} is already installed: {deno_folder()}")
+    else:
+        report(f"downloading {package} {version}{size} ...")
+        _deno_cache(f"npm:{package}@{version}", lock)
+        report(f"{package} {version} is ready: {deno_folder()}")
     found = sorted(deno_folder().glob(where))
     if not found:
         raise ToolMissing(package, f"not found in {deno_folder()}", "Check the network, and run the command again.")

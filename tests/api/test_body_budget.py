@@ -135,13 +135,13 @@ async def test_the_triggers_service_has_its_own_error_for_a_full_budget() -> Non
     assert [(refusal.status, refusal.code, refusal.retry_after_s) for refusal in found] == [
         (503, "service_unavailable", 1)
     ]
-    assert budget.held == 0
+    assert budget._all == 0
 
 
 async def test_the_memory_of_an_ended_request_is_available_again() -> None:
     async def app(_scope: Any, receive: Any, _send: Any) -> None:
         await receive()
-        held.append(budget.held)
+        held.append(budget._all)
 
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": b"x" * 100, "more_body": False}
@@ -150,4 +150,4 @@ async def test_the_memory_of_an_ended_request_is_available_again() -> None:
     budget = BodyBudget(app, total=100, per_caller=100)
     for _ in range(2):
         await budget({"type": "http", "method": "POST", "headers": []}, receive, None)  # type: ignore[arg-type]
-    assert (held, budget.held) == ([100, 100], 0)
+    assert (held, budget._all) == ([100, 100], 0)

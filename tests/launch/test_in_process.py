@@ -13,7 +13,7 @@ import requests
 import svcnb
 from svcnb.client import AsyncClient
 from svcnb.client._http import AsyncTransport
-from svcnb.client.in_page import AsyncPageTransport, patch_libraries
+from svcnb.client.in_page import PageTransport, patch_libraries
 from svcnb.client.session import AsyncSession
 from svcnb.emulator.in_page import ABSENT, PageService
 from svcnb.emulator.main import build_app
@@ -46,7 +46,7 @@ async def address():
 async def test_a_client_in_the_same_interpreter_signs_with_an_action(address):
     async with AsyncClient(address) as plain:
         client = AsyncClient.__new__(AsyncClient)
-        client._start(AsyncSession(AsyncTransport(address, AsyncPageTransport()), plain._config, []), owner=True)
+        client._start(AsyncSession(AsyncTransport(address, PageTransport()), plain._config, []), owner=True)
     account = await client.accounts.create("Ada")
     svc = client.with_key(account)
     wallet = await svc.wallets.create()

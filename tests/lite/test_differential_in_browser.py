@@ -26,9 +26,10 @@ IN_PAGE = """
 import json
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.platform.randomness import Randomness
-from svcnb.emulator.sandbox.host import ActionHost, KeyRefused
+from svcnb.emulator.sandbox.host import ActionHost
 from svcnb.emulator.sandbox.network import Network
 from svcnb.emulator.sandbox.page_engine import PageEngine
+from svcnb.emulator.sandbox.protocol import OperationRefused
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 
@@ -36,7 +37,7 @@ custody = Custody(bytes([7]) * 32, Vocabulary(), Randomness("tests"))
 
 async def wallet_secret(pkp_id):
     if pkp_id.lower() != "0x00000000000000000000000000000000000000aa":
-        raise KeyRefused(f"this key may not use the wallet {pkp_id}")
+        raise OperationRefused(f"this key may not use the wallet {pkp_id}")
     return bytes([70]) * 32
 
 engine = PageEngine(ActionLimits(), concurrency=4, vocabulary=Vocabulary())

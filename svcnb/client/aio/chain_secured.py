@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from svcnb.client.aio.chain_secured_account import AsyncChainSecuredAccount
 from svcnb.client.calls import Flow
 from svcnb.client.chain.access import ChainAccess
+from svcnb.client.chain.identity import Identity
 from svcnb.client.chain.writes import Writer
 from svcnb.client.chain_secured import account_flows, envelope_flows
 from svcnb.client.chain_secured.models import Sent, Verdict
@@ -36,6 +37,11 @@ class AsyncChainSecured(Namespace):
     async def _do(self, flow: Flow[T]) -> T:
         return await self._session.drive(flow)
 
+    async def _opened(self, writer: Writer, flow: Flow[Identity]) -> AsyncChainSecuredAccount:
+        return AsyncChainSecuredAccount(
+            self._session, Ownership(writer, (await self._do(flow)).master_hash, self._records)
+        )
+
     async def create(
         self, owner: AnySigner, name: str, *, description: str = "", on_preview: Shown | None = None
     ) -> AsyncChainSecuredAccount:
@@ -54,8 +60,7 @@ class AsyncChainSecured(Namespace):
             InvalidArgument: The name is empty, or ``owner`` is not a wallet.
         """
         writer = self._writer(owner, on_preview)
-        found = await self._do(account_flows.create(writer, name, description))
-        return AsyncChainSecuredAccount(self._session, self._ownership(writer, found))
+        return await self._opened(writer, account_flows.create(writer, name, description))
 
     async def open(
         self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
@@ -73,8 +78,7 @@ class AsyncChainSecured(Namespace):
             InvalidArgument: ``api_key_hash`` is not a hash of 32 bytes, or ``owner`` is not a wallet.
         """
         writer = self._writer(owner, on_preview)
-        found = await self._do(account_flows.open_account(writer, api_key_hash))
-        return AsyncChainSecuredAccount(self._session, self._ownership(writer, found))
+        return await self._opened(writer, account_flows.open_account(writer, api_key_hash))
 
     async def convert(self, owner: AnySigner, *, confirm: bool = False) -> AsyncChainSecuredAccount:
         """Alias of ``svc.accounts.convert``, which converts an account in API mode, and returns the account.
@@ -87,8 +91,7 @@ class AsyncChainSecured(Namespace):
             NotConfirmed: ``confirm`` is not True. ``svc.accounts.convert`` lists the other errors.
         """
         writer = self._writer(owner, None)
-        found = await self._do(account_flows.convert(writer, confirm=confirm))
-        return AsyncChainSecuredAccount(self._session, self._ownership(writer, found))
+        return await self._opened(writer, account_flows.convert(writer, confirm=confirm))
 
     async def look(self, api_key_hash: str) -> AsyncChainSecuredAccount:
         """Opens any account for reading, including accounts in API mode, and returns the account.
@@ -104,8 +107,7 @@ class AsyncChainSecured(Namespace):
                 hash of the account key.
             ChainError: There is no account with this hash.
         """
-        found = await self._do(account_flows.look(self._chain, api_key_hash))
-        return AsyncChainSecuredAccount(self._session, self._ownership(Writer(self._chain, None), found))
+        return await self._opened(Writer(self._chain, None), account_flows.look(self._chain, api_key_hash))
 
     async def resume(
         self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None

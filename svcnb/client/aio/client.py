@@ -120,9 +120,9 @@ class AsyncServiceClient(ClientSettings[AsyncSession]):
         return AsyncNode(self._session)
 
     async def trace(self, of: Traced) -> Trace:
-        """Returns the timeline of an execution on an emulator: the run's operations, their times, and the used memory.
+        """Returns the timeline of a run on an emulator: the run's operations, their times, and the used memory.
 
-        Failed executions also have a timeline. To read this timeline, pass the error that ``run`` raised.
+        Failed runs also have a timeline. To read this timeline, pass the error that ``run`` raised.
 
         Args:
             of: The result or the error of ``run``, or a request id.

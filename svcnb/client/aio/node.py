@@ -31,7 +31,7 @@ class AsyncNode(AsyncResource):
         return await self._do(_get("//health", _health, statuses=(503,)))
 
     async def limits(self) -> Limits:
-        """Returns the limits of one execution."""
+        """Returns the limits of one run."""
         return await self._do(_get(attrgetter("action_limits_path"), model(Limits)))
 
     async def payers(self) -> list[str]:

@@ -124,9 +124,8 @@ class AsyncTriggersClient(TriggersSettings):
         Raises:
             InvalidArgument: ``cron`` is invalid. `webhook` lists the other causes.
         """
-        return await self._create(
-            action, usage_key, "schedule", name=name, config=trigger_configs.schedule_config(cron), **options
-        )
+        config = trigger_configs.schedule_config(cron)
+        return await self._create(action, usage_key, "schedule", name=name, config=config, **options)
 
     async def chain_event(
         self,
@@ -217,9 +216,8 @@ class AsyncTriggersClient(TriggersSettings):
         Raises:
             InvalidArgument: See `webhook`.
         """
-        return await self._create(
-            action, usage_key, kind, name=name, config=None if config is None else dict(config), **options
-        )
+        given = None if config is None else dict(config)
+        return await self._create(action, usage_key, kind, name=name, config=given, **options)
 
     async def _create(self, action: ActionRef, usage_key: UsageKeySecret, kind: str, **members: Any) -> Trigger:
         return await self._session.drive(flows.create(self._access, action, usage_key, kind, **members))

@@ -240,10 +240,8 @@ def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flo
     if keys:
         account = uint256_hex(keys[-1].args["accountApiKeyHash"])
         raise InvalidArgument(
-            (
-                f"{uint256_hex(given)} is the hash of a usage key, but events identify accounts by the hash of the "
-                "account key"
-            ),
+            f"{uint256_hex(given)} is the hash of a usage key, but events identify accounts by the hash of the "
+            "account key",
             hint=f"Pass the hash of the account to which this usage key belongs: svc.chain_secured.look({account!r}).",
         )
     if not known:

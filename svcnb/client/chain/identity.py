@@ -59,20 +59,16 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
             f"the wallet {wallet} does not own an account on this chain",
             name=error.name,
             arguments=error.arguments,
-            hint=(
-                "Create an account: svc.chain_secured.create(owner, name). Or convert an account in API mode: "
-                "svc.accounts.convert(owner)."
-            ),
+            hint="Create an account: svc.chain_secured.create(owner, name). Or convert an account in API mode: "
+            "svc.accounts.convert(owner).",
         ) from None
     if admin != checksum_address(wallet):
         raise ChainError(
             f"the wallet {wallet} no longer owns an account, because its account now belongs to {admin}",
             name="NoAccountAccess",
             arguments=(uint256_hex(alias), wallet),
-            hint=(
-                "Open the account with the wallet that owns it now. A wallet that is or was an admin cannot own "
-                "another account."
-            ),
+            hint="Open the account with the wallet that owns it now. A wallet that is or was an admin cannot own "
+            "another account.",
         )
     return Identity((yield from _master(chain, wallet)), admin)
 

@@ -71,10 +71,8 @@ def refused(function: str, data: bytes) -> ChainError:
         arguments=_arguments(revert),
         hint=ADVICE.get(
             revert.name,
-            (
-                "Check that the contract is a version that svcnb supports: svc.chain_secured.drift() lists the "
-                "functions that the contract does not have."
-            ),
+            "Check that the contract is a version that svcnb supports: svc.chain_secured.drift() lists the "
+            "functions that the contract does not have.",
         ),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from svcnb.client.calls import Answer, Call, Flow, ask
+from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.errors import ChainError, NotTheApi, ServiceError, TransportError
 from svcnb.protocol import json_rpc
 
@@ -77,10 +77,9 @@ def batch(url: str, requests: Sequence[tuple[str, Sequence[Any]]]) -> Flow[list[
 
 
 def _post(url: str, body: object) -> Flow[Any]:
-    def parse(answer: Any, _headers: Answer) -> Any:
-        return answer
-
-    call: Call[Any] = Call("POST", "", parse, body, key=False, repeatable=True, timeout_class="read", base=url)
+    call: Call[Any] = Call(
+        "POST", "", lambda answer, _: answer, body, key=False, repeatable=True, timeout_class="read", base=url
+    )
     try:
         return (yield from ask(call))
     except NotTheApi:

@@ -247,10 +247,8 @@ class Writer:
         if int(mined.get("status", "0x1"), 16) != 1:
             raise ChainError(
                 f"the transaction {sent} was mined and reverted: {preview.what}",
-                hint=(
-                    "Read the account again. Then repeat the call if you still need it. The account changed between "
-                    "the simulation and the block. The gas is spent, but no other change was made."
-                ),
+                hint="Read the account again. Then repeat the call if you still need it. The account changed between "
+                "the simulation and the block. The gas is spent, but no other change was made.",
             )
         return dict(mined)
 
@@ -389,8 +387,6 @@ def _outcome_unknown(preview: Preview, sent: str, why: str) -> ChainError:
         f"the outcome of the transaction is unknown: {preview.what} ({why})",
         name="Pending",
         arguments=(sent,),
-        hint=(
-            f"Check the transaction {sent} before you repeat the call. If a block later includes the transaction, a "
-            f"repeated call can make the change twice."
-        ),
+        hint=f"Check the transaction {sent} before you repeat the call. If a block later includes the transaction, a "
+        f"repeated call can make the change twice.",
     )

@@ -228,10 +228,8 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
             f"this call requires confirm=True, because it irreversibly deletes the record of the {record.kind} "
             f"{record.name!r}, whose creation is not complete",
             consequences=(what, "The account keeps the entries that are already registered on chain."),
-            hint=(
-                f"To finish the operation, call svc.chain_secured.resume({record.id!r}, owner). To delete the record, "
-                f"call svc.chain_secured.delete_pending({record.id!r}, confirm=True)."
-            ),
+            hint=f"To finish the operation, call svc.chain_secured.resume({record.id!r}, owner). To delete the record, "
+            f"call svc.chain_secured.delete_pending({record.id!r}, confirm=True).",
         )
 
 
@@ -315,8 +313,6 @@ def _require_fresh(chain: ChainAccess, address: str) -> Flow[None]:
         f"the wallet {address} cannot own a new account, because it owns or previously owned an account",
         name="AccountAlreadyExists",
         arguments=(uint256_hex(alias),),
-        hint=(
-            "Use a new wallet, or open the account of this wallet: svc.chain_secured.open(owner). A wallet can own "
-            "only one account during its lifetime."
-        ),
+        hint="Use a new wallet, or open the account of this wallet: svc.chain_secured.open(owner). A wallet can own "
+        "only one account during its lifetime.",
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from svcnb.client.calls import Answer, Call, Flow, ask
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain_secured.account_flows import send_conversion, verify
+from svcnb.client.chain_secured.mint import send_creation
 from svcnb.client.chain_secured.models import Sent, Verdict
 from svcnb.client.errors import NotConfirmed, SigningError, SvcnbError
 from svcnb.client.listing import Listing
@@ -17,11 +18,6 @@ from svcnb.protocol.typed_data import Flow as Purpose, flow_of
 
 if TYPE_CHECKING:
     from svcnb.client.signing import SignedEnvelope
-
-_PATHS: Final = {
-    Purpose.CREATE_WALLET: "/create_wallet_with_signature",
-    Purpose.ADD_USAGE_API_KEY: "/add_usage_api_key_with_signature",
-}
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
@@ -78,21 +74,7 @@ def send(envelope: SignedEnvelope, *, confirm: bool) -> Flow[Sent]:
             usage_api_key=None if secret is None else Secret(secret),
         )
 
-    return (
-        yield from ask(
-            Call(
-                "POST",
-                _PATHS[flow],
-                parse,
-                envelope.as_request(),
-                key=False,
-                in_doubt=(
-                    "Sign again. The service may have created a wallet or key, which is not part of any account and "
-                    "has no permissions."
-                ),
-            )
-        )
-    )
+    return (yield from send_creation(envelope, parse, "Sign again."))
 
 
 def _read_balance(envelope: SignedEnvelope) -> Flow[Sent]:

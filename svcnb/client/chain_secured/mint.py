@@ -7,9 +7,10 @@ therefore repeats no step.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from svcnb.client.calls import Answer, Call, Flow, act, ask
+from svcnb.client.calls import Answer, Call, Flow, T, act, ask
 from svcnb.client.chain.identity import admin_of
 from svcnb.client.chain_secured.ownership import Ownership
 from svcnb.client.chain_secured.pending import PendingMint
@@ -20,14 +21,17 @@ from svcnb.client.secret import Secret
 from svcnb.protocol.hashes import key_hash, uint256_hex, usage_key_bytes, usage_key_hash
 from svcnb.protocol.typed_data import Flow as Purpose
 
+if TYPE_CHECKING:
+    from svcnb.client.signing import SignedEnvelope
+
 HashForm = Literal["bytes", "text"]
 """Form of a usage key that determines its on-chain hash: the 32 bytes (specification) or the base64 text."""
 
 SECRET_BYTES: Final = 32
 
-_ENDPOINTS: Final = {
-    "wallet": ("/create_wallet_with_signature", Purpose.CREATE_WALLET),
-    "usage key": ("/add_usage_api_key_with_signature", Purpose.ADD_USAGE_API_KEY),
+_PATHS: Final = {
+    Purpose.CREATE_WALLET: "/create_wallet_with_signature",
+    Purpose.ADD_USAGE_API_KEY: "/add_usage_api_key_with_signature",
 }
 # The names that the service uses for these wallets in API mode (docs/service/endpoints.md#account-and-keys).
 _KEY_WALLET: Final = ("API Key Wallet", "Usage API Key Wallet")
@@ -112,6 +116,15 @@ def finish(account: Ownership, record: PendingMint, *, keep: bool = False) -> Fl
     return result
 
 
+def send_creation(envelope: SignedEnvelope, parse: Callable[[Any, Answer], T], again: str) -> Flow[T]:
+    """Sends the signed envelope of a new wallet or usage key. ``again`` is the next step if no response arrives."""
+    doubt = (
+        f"{again} The service may have created a wallet or key, which is not part of any account and has no "
+        "permissions."
+    )
+    return ask(Call("POST", _PATHS[envelope.flow], parse, envelope.as_request(), key=False, in_doubt=doubt))
+
+
 class _Steps:
     """Steps that create one wallet or usage key, and the record of these steps on disk."""
 
@@ -123,7 +136,7 @@ class _Steps:
         """Requests the wallet or the key from the service, and saves the response immediately."""
         if self.record.stage != "asked":
             return
-        path, purpose = _ENDPOINTS[self.record.kind]
+        purpose = Purpose.CREATE_WALLET if self.record.kind == "wallet" else Purpose.ADD_USAGE_API_KEY
         envelope = yield from self.account.signed(purpose)
 
         def parse(body: Any, _answer: Answer) -> dict[str, Any]:
@@ -133,19 +146,7 @@ class _Steps:
             secret = None if self.record.kind == "wallet" else Secret(body["usage_api_key"])
             return {"stage": "minted", "secret": secret, **known}
 
-        made = yield from ask(
-            Call(
-                "POST",
-                path,
-                parse,
-                envelope.as_request(),
-                key=False,
-                in_doubt=(
-                    "Start again. The service may have created a wallet or key, which is not part of any account and "
-                    "has no permissions."
-                ),
-            )
-        )
+        made = yield from send_creation(envelope, parse, "Start again.")
         yield from self._advance(**made)
 
     def register(self, name: str, description: str) -> Flow[None]:

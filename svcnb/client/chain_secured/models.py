@@ -9,7 +9,7 @@ from svcnb.client.secret import Secret
 
 
 class KeyCheck(Model):
-    """Result of an execution that checks whether the service finds a usage key."""
+    """Result of a run that checks whether the service finds a usage key."""
 
     resolves: bool
     """True if the service found the key's account, even if the service then rejected the action."""
@@ -21,7 +21,7 @@ class KeyCheck(Model):
     """
 
     answer: str
-    """Result of the execution: ``ran``, or the code of the service's error, for example ``unauthorized``."""
+    """Result of the run: ``ran``, or the code of the service's error, for example ``unauthorized``."""
 
 
 class Transfer(Model):

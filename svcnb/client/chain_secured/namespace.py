@@ -84,9 +84,6 @@ class Namespace(Checked):
 
         return Writer(self._chain, as_signer(owner), on_preview=shown)
 
-    def _ownership(self, writer: Writer, found: Identity) -> Ownership:
-        return Ownership(writer, found.master_hash, self._records)
-
 
 class ChainSecured(Namespace):
     """Methods that create, open and read ChainSecured accounts, and finish interrupted operations."""
@@ -97,6 +94,9 @@ class ChainSecured(Namespace):
 
     def _do(self, flow: Flow[T]) -> T:
         return self._session.drive(flow)
+
+    def _opened(self, writer: Writer, flow: Flow[Identity]) -> ChainSecuredAccount:
+        return ChainSecuredAccount(self._session, Ownership(writer, self._do(flow).master_hash, self._records))
 
     def create(
         self, owner: AnySigner, name: str, *, description: str = "", on_preview: Shown | None = None
@@ -116,8 +116,7 @@ class ChainSecured(Namespace):
             InvalidArgument: The name is empty, or ``owner`` is not a wallet.
         """
         writer = self._writer(owner, on_preview)
-        found = self._do(account_flows.create(writer, name, description))
-        return ChainSecuredAccount(self._session, self._ownership(writer, found))
+        return self._opened(writer, account_flows.create(writer, name, description))
 
     def open(
         self, owner: AnySigner, *, api_key_hash: str | None = None, on_preview: Shown | None = None
@@ -135,8 +134,7 @@ class ChainSecured(Namespace):
             InvalidArgument: ``api_key_hash`` is not a hash of 32 bytes, or ``owner`` is not a wallet.
         """
         writer = self._writer(owner, on_preview)
-        found = self._do(account_flows.open_account(writer, api_key_hash))
-        return ChainSecuredAccount(self._session, self._ownership(writer, found))
+        return self._opened(writer, account_flows.open_account(writer, api_key_hash))
 
     def convert(self, owner: AnySigner, *, confirm: bool = False) -> ChainSecuredAccount:
         """Alias of ``svc.accounts.convert``, which converts an account in API mode, and returns the account.
@@ -149,8 +147,7 @@ class ChainSecured(Namespace):
             NotConfirmed: ``confirm`` is not True. ``svc.accounts.convert`` lists the other errors.
         """
         writer = self._writer(owner, None)
-        found = self._do(account_flows.convert(writer, confirm=confirm))
-        return ChainSecuredAccount(self._session, self._ownership(writer, found))
+        return self._opened(writer, account_flows.convert(writer, confirm=confirm))
 
     def look(self, api_key_hash: str) -> ChainSecuredAccount:
         """Opens any account for reading, including accounts in API mode, and returns the account.
@@ -166,8 +163,7 @@ class ChainSecured(Namespace):
                 hash of the account key.
             ChainError: There is no account with this hash.
         """
-        found = self._do(account_flows.look(self._chain, api_key_hash))
-        return ChainSecuredAccount(self._session, self._ownership(Writer(self._chain, None), found))
+        return self._opened(Writer(self._chain, None), account_flows.look(self._chain, api_key_hash))
 
     def resume(
         self, mint: PendingMint | str, owner: AnySigner, *, on_preview: Shown | None = None

@@ -11,13 +11,11 @@ from svcnb.client.chain.names import Names
 from svcnb.client.chain.writes import Writer, Written
 from svcnb.client.chain_secured.pending import PendingFolder
 from svcnb.client.models.chain import Receipt
+from svcnb.client.resources.reading import PAGE_SIZE, Pages
 from svcnb.protocol.typed_data import Flow as Purpose
 
 if TYPE_CHECKING:
     from svcnb.client.signing import SignedEnvelope
-
-PAGE = 100
-"""Page size of the contract's list views."""
 
 
 @dataclass
@@ -64,21 +62,12 @@ class Ownership:
         return self.chain.view(name, self.master_hash, *arguments, block=block)
 
     def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
-        """Reads and returns all pages of a list.
-
-        A page that is shorter than the page size is the last page (docs/service/http.md#paging).
-        """
+        """Reads and returns all pages of a list."""
         found: list[Any] = []
-        seen: set[str] = set()
-        number = 0
-        while True:
-            page = yield from self.view(name, *arguments, number, PAGE, block=block)
-            fresh = [entry for entry in page if repr(entry) not in seen]
-            seen |= {repr(entry) for entry in fresh}
-            found += fresh
-            number += 1
-            if len(page) < PAGE or not fresh:
-                return found
+        pages = Pages[Any](repr)
+        while pages.more:
+            found += pages.take((yield from self.view(name, *arguments, pages.number, PAGE_SIZE, block=block)))
+        return found
 
     _stale: bool = True
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from svcnb.checked import checked
+from svcnb.client import display
 from svcnb.client.models.base import Model
 from svcnb.client.secret import Secret
 
@@ -73,8 +74,6 @@ class Payment(Model):
         return f"Payment({dollars(self.amount_cents)} by {self.method}, {self.status}{after})"
 
     def _repr_html_(self) -> str:
-        from svcnb.client import display
-
         rows: list[tuple[str, object]] = [
             ("amount", dollars(self.amount_cents)),
             ("method", self.method),

@@ -116,7 +116,7 @@ class Explanation(Model):
     """Name and hash of the action. Empty for the explanation of a rejected management call."""
 
     call: str = ""
-    """The rejected management call. Empty for the explanation of an execution."""
+    """The rejected management call. Empty for the explanation of a run."""
 
     wallet: str | None = None
     """Address of the wallet, or None if the caller passed no wallet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
+from svcnb.client import display
 from svcnb.client.models.actions import RegisteredAction
 from svcnb.client.models.base import Model
 from svcnb.client.models.wallets import Wallet
@@ -52,8 +53,6 @@ class GroupContents(Model):
         return any(wallet.is_wildcard for wallet in self.wallets)
 
     def _repr_html_(self) -> str:
-        from svcnb.client import display
-
         rows: list[tuple[str, object]] = [
             ("action", item.name or ("every action" if item.is_wildcard else item.hashed_cid)) for item in self.actions
         ]

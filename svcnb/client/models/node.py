@@ -64,7 +64,7 @@ class Health(Model):
 
 
 class Limits(Model):
-    """Limits of one execution."""
+    """Limits of one run."""
 
     timeout_ms: int
     """Maximum duration of a run, in milliseconds of wall-clock time."""

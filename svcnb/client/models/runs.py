@@ -33,7 +33,7 @@ class _TraceReader:
 
 
 class Run(Model):
-    """Result of an execution: response, console output and cost."""
+    """Result of a run: response, console output and cost."""
 
     response: Any = None
     """The value that ``main`` returned or passed to ``setResponse``.
@@ -54,7 +54,7 @@ class Run(Model):
     """Id that the service assigned to the request."""
 
     notes: tuple[str, ...] = ()
-    """Advice about the execution, for example to use a usage key instead of the account key."""
+    """Advice about the run, for example to use a usage key instead of the account key."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"elapsed", "request_id", "notes"})
 

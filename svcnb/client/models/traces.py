@@ -1,4 +1,4 @@
-"""Model of the timeline that the emulator records for an execution."""
+"""Model of the timeline that the emulator records for a run."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class TraceEvent(Model):
 
 
 class Trace(Model):
-    """Timeline of one execution: key operations, outbound requests, console lines and the end of the run.
+    """Timeline of one run: key operations, outbound requests, console lines and the end of the run.
 
     The result of ``repr`` is the same for equal runs. The table in a notebook also shows times, which differ between
     runs.

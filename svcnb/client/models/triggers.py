@@ -77,7 +77,7 @@ class TriggerRun(Model):
     """Data of the event, as the action received it."""
 
     response: Any = None
-    """Complete response of the execution, with the members ``response``, ``logs`` and ``has_error``.
+    """Complete response of the run, with the members ``response``, ``logs`` and ``has_error``.
 
     The property `result` contains only the value that the action returned.
     """

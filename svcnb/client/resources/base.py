@@ -8,7 +8,7 @@ from typing import TypeVar
 from svcnb.checked import Checked
 from svcnb.client.calls import Call, Flow, ask
 from svcnb.client.models.base import Model
-from svcnb.client.resources.reading import Pages
+from svcnb.client.resources.reading import Pages, identity
 from svcnb.client.session import AsyncSession, SyncSession
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ class Resource(Checked):
         return self._session.drive(flow)
 
     def _iterate(self, page: Callable[[int], Call[list[M]]]) -> Iterator[M]:
-        pages = Pages[M]()
+        pages = Pages[M](identity)
         while pages.more:
             yield from pages.take(self._session.drive(ask(page(pages.number))))
 
@@ -41,7 +41,7 @@ class AsyncResource(Checked):
         return await self._session.drive(flow)
 
     async def _iterate(self, page: Callable[[int], Call[list[M]]]) -> AsyncIterator[M]:
-        pages = Pages[M]()
+        pages = Pages[M](identity)
         while pages.more:
             for item in pages.take(await self._session.drive(ask(page(pages.number)))):
                 yield item

@@ -187,14 +187,10 @@ def _hashes_of_actions(number: int, kept: Sequence[RegisteredAction]) -> list[st
 
 def _too_many(number: int, seen: int, what: str) -> InvalidArgument:
     return InvalidArgument(
-        (
-            f"group {number} permits {seen} {what}; an update replaces all entries and accepts at most "
-            f"{MAX_GROUP_ENTRIES}, so the client cannot keep all of them"
-        ),
-        hint=(
-            f"Pass the complete list: svc.groups.update({number}, {what}={what}). Or change single entries with "
-            f"svc.groups.add_{what[:-1]} and svc.groups.remove_{what[:-1]}."
-        ),
+        f"group {number} permits {seen} {what}; an update replaces all entries and accepts at most "
+        f"{MAX_GROUP_ENTRIES}, so the client cannot keep all of them",
+        hint=f"Pass the complete list: svc.groups.update({number}, {what}={what}). Or change single entries with "
+        f"svc.groups.add_{what[:-1]} and svc.groups.remove_{what[:-1]}.",
     )
 
 

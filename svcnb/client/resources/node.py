@@ -67,7 +67,7 @@ class Node(Resource):
         return self._do(_get("//health", _health, statuses=(503,)))
 
     def limits(self) -> Limits:
-        """Returns the limits of one execution."""
+        """Returns the limits of one run."""
         return self._do(_get(attrgetter("action_limits_path"), model(Limits)))
 
     def payers(self) -> list[str]:

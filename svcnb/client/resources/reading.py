@@ -14,13 +14,14 @@ from svcnb.client.models.groups import Group
 from svcnb.client.models.usage_keys import UsageKey
 
 M = TypeVar("M", bound=Model)
+E = TypeVar("E")
 Named: TypeAlias = Group | RegisteredAction | UsageKey
 
 PAGE_SIZE = 100
 """Page size for reading a whole list."""
 
 
-class Pages(Generic[M]):
+class Pages(Generic[E]):
     """State of a flow that reads several pages. The flow ignores repeated entries.
 
     The flow stops after a page that is not full or has no new entry.
@@ -28,19 +29,23 @@ class Pages(Generic[M]):
     For a list that is shorter than one page, the service returns the whole list for every page number. After the
     deletion of an entry, the service moves the last entry to the free position. Therefore, neither an empty page nor
     the position of an entry is reliable (docs/service/http.md#paging).
+
+    Args:
+        identity: Function that returns the value that identifies an entry.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, identity: Callable[[E], object]) -> None:
+        self._identity = identity
         self.number: int = 0
         self.more: bool = True
         self._seen: set[object] = set()
 
-    def take(self, page: list[M]) -> list[M]:
+    def take(self, page: list[E]) -> list[E]:
         """Returns the new entries of a page, and decides whether another page follows."""
         self.number += 1
-        fresh: list[M] = []
+        fresh: list[E] = []
         for item in page:
-            if (key := identity(item)) not in self._seen:
+            if (key := self._identity(item)) not in self._seen:
                 self._seen.add(key)
                 fresh.append(item)
         self.more = len(page) >= PAGE_SIZE and bool(fresh)
@@ -58,7 +63,7 @@ def identity(item: Model) -> object:
 
 def every(page: Callable[[int], Call[list[M]]], of: str, kind: type[M]) -> Flow[Listing[M]]:
     """Reads and returns all pages of a list."""
-    pages = Pages[M]()
+    pages = Pages[M](identity)
     items: list[M] = []
     while pages.more:
         items += pages.take((yield from ask(page(pages.number))))
@@ -71,7 +76,7 @@ def find(page: Callable[[int], Call[list[M]]], wanted: Callable[[M], bool], miss
     Raises:
         NotFound: The list does not contain the entry. The parameter ``missing`` is the error.
     """
-    pages = Pages[M]()
+    pages = Pages[M](identity)
     while pages.more:
         for item in pages.take((yield from ask(page(pages.number)))):
             if wanted(item):

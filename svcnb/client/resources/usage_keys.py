@@ -38,10 +38,8 @@ def create(name: str, description: str, **permissions: Any) -> Flow[UsageKey]:
             "/add_usage_api_key",
             parse,
             body,
-            in_doubt=(
-                f"Check whether svc.usage_keys.list() contains {name!r}. If the list contains this key, delete the "
-                f"key and create another key, because the secret did not arrive."
-            ),
+            in_doubt=f"Check whether svc.usage_keys.list() contains {name!r}. If the list contains this key, delete "
+            f"the key and create another key, because the secret did not arrive.",
         )
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -21,7 +21,7 @@ from svcnb.emulator.http.body import CallerDisconnected
 from svcnb.emulator.http.routing import API, Call, Endpoint, Guard
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload
 from svcnb.emulator.sandbox.host import ActionHost
-from svcnb.emulator.sandbox.protocol import EngineUnavailable, Meter, Outcome
+from svcnb.emulator.sandbox.protocol import EngineUnavailable, Meter
 from svcnb.protocol.cid import source_cid
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import hashed_cid
@@ -48,6 +48,7 @@ _TAG: Final = "Execution"
 _WATCH_AFTER_S: Final = 0.1
 # Proxies log this status when the client closes the connection. No client receives the status.
 _CLIENT_CLOSED_REQUEST: Final = 499
+_DISCONNECTED: Final = "The caller closed the connection, which stopped the run. Nothing was charged."
 ERROR_PREFIX: Final = "Internal server error: "
 
 
@@ -124,11 +125,11 @@ class RunActions:
         """
         source, cid = await self._source(body)
         action_hash = _action_hash(cid)
-        note = _Note(self.runs, self.clock, call, cid)
+        record = self._recorder(call, cid)
         try:
             await self.permissions.require_may_execute(call.caller, cid, action_hash)
         except ServiceError as refusal:
-            note.refused(refusal, "permission")
+            record("refused", refusal.status, error=refusal.message, error_kind="permission")
             raise
         try:
             await self.faults.check("runtime")
@@ -137,29 +138,62 @@ class RunActions:
                     source, body.js_params, self.settings.limits, self._host(call, cid, action_hash)
                 )
         except CallerDisconnected:
-            note.abandoned()
+            record("failed", _CLIENT_CLOSED_REQUEST, error=_DISCONNECTED, error_kind="disconnected")
             raise
         except EngineUnavailable as error:
             down = Unavailable("the actions runtime")
-            note.refused(down, "unavailable")
+            record("refused", down.status, error=down.message, error_kind="unavailable")
             raise down from error
         except ServiceError as refusal:
-            note.refused(refusal, "unavailable")
+            record("refused", refusal.status, error=refusal.message, error_kind="unavailable")
             raise
         self.sources.put(cid, source)
-        billed = call.hold is not None
         call.price_cents = execution_cost_cents(outcome.elapsed_s)
-        if outcome.ok:
-            note.ended(outcome, 200, call.price_cents if billed else 0)
-            return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
         # A failure of the service ("host") is always free.
-        pays = call.hold if self.settings.charge_failed_runs and outcome.error_kind != "host" else None
+        is_charged = outcome.ok or (self.settings.charge_failed_runs and outcome.error_kind != "host")
+        pays = call.hold if is_charged else None
         if pays is not None and outcome.error_kind == "funds":
             call.price_cents = pays.cents  # charge only the available credit, so that the account owes nothing
-        note.ended(outcome, 500, call.price_cents if pays else 0)
+        record(
+            "success" if outcome.ok else "failed",
+            200 if outcome.ok else 500,
+            logs=outcome.logs,
+            cost_cents=call.price_cents if pays else 0,
+            error=outcome.error,
+            error_kind=outcome.error_kind,
+            trace=encode(outcome.trace.as_dict()).decode(),
+        )
+        if outcome.ok:
+            return RunActionResponse(response=outcome.response, logs=outcome.logs, has_error=False)
         if pays is not None:
             await pays.settle(call.price_cents, reason="failed execution", request_id=call.request_id)
         raise EndpointFailure(500, f"{ERROR_PREFIX}{outcome.error}")
+
+    def _recorder(self, call: Call, cid: str) -> Callable[..., None]:
+        """Returns a function that adds the record of this execution: success, failure, refusal or disconnection."""
+        started_at, started = self.clock.now(), time.perf_counter()
+
+        def record(
+            status: str, http_status: int, *, logs: str = "", cost_cents: int = 0, **details: str | None
+        ) -> None:
+            self.runs.add(
+                Execution(
+                    request_id=call.request_id,
+                    correlation_id=call.request.scope["correlation_id"],
+                    cid=cid,
+                    api_key_hash=call.caller.key_hash_hex,
+                    billing_wallet=call.caller.billing_wallet,
+                    status=status,
+                    http_status=http_status,
+                    logs=logs,
+                    cost_cents=cost_cents,
+                    started_at=started_at,
+                    elapsed_ms=round((time.perf_counter() - started) * 1000, 3),
+                    **details,
+                )
+            )
+
+        return record
 
     async def _source(self, body: RunActionRequest) -> tuple[str, str]:
         limit = self.settings.limits.max_code_length
@@ -231,7 +265,7 @@ class RunActions:
         if self.settings.load_shedding and self.load.overloaded():
             raise StructuredError(
                 429,
-                "the node rejects executions for a short time, because its CPU is overloaded; nothing was charged",
+                "the node rejects runs for a short time, because its CPU is overloaded; nothing was charged",
                 fix="Wait for the number of seconds in Retry-After, then try again. Wait longer after each failure.",
                 headers={"Retry-After": "1"},
             )
@@ -281,53 +315,3 @@ async def _cid(source: str) -> str:
         return await offload(source_cid, source) if len(source) > LARGE_BYTES else source_cid(source)
     except MalformedValue as error:
         raise EndpointFailure(400, str(error)) from None
-
-
-class _Note:
-    """Recorder of one execution, which adds one record to the log: success, failure, refusal or disconnection."""
-
-    def __init__(self, runs: RunLog, clock: Clock, call: Call, cid: str) -> None:
-        self._runs = runs
-        self._call = call
-        self._cid = cid
-        self._started_at = clock.now()
-        self._started = time.perf_counter()
-
-    def refused(self, refusal: ServiceError, kind: str) -> None:
-        self._add("refused", refusal.status, error=refusal.message, error_kind=kind)
-
-    def abandoned(self) -> None:
-        text = "The caller closed the connection, which stopped the run. Nothing was charged."
-        self._add("failed", _CLIENT_CLOSED_REQUEST, error=text, error_kind="disconnected")
-
-    def ended(self, outcome: Outcome, status: int, cost_cents: int) -> None:
-        self._add(
-            "success" if outcome.ok else "failed",
-            status,
-            logs=outcome.logs,
-            cost_cents=cost_cents,
-            error=outcome.error,
-            error_kind=outcome.error_kind,
-            trace=encode(outcome.trace.as_dict()).decode(),
-        )
-
-    def _add(
-        self, status: str, http_status: int, *, logs: str = "", cost_cents: int = 0, **details: str | None
-    ) -> None:
-        caller = self._call.caller
-        self._runs.add(
-            Execution(
-                request_id=self._call.request_id,
-                correlation_id=self._call.request.scope["correlation_id"],
-                cid=self._cid,
-                api_key_hash=caller.key_hash_hex,
-                billing_wallet=caller.billing_wallet,
-                status=status,
-                http_status=http_status,
-                logs=logs,
-                cost_cents=cost_cents,
-                started_at=self._started_at,
-                elapsed_ms=round((time.perf_counter() - self._started) * 1000, 3),
-                **details,
-            )
-        )

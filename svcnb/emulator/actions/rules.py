@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from svcnb.emulator.sandbox.host import KeyRefused
+from svcnb.emulator.sandbox.protocol import OperationRefused
 from svcnb.protocol.errors import MalformedAddress
 from svcnb.protocol.hashes import normal_address
 
@@ -33,29 +33,29 @@ async def wallet_secret(
         The wallet's private key, 32 bytes.
 
     Raises:
-        KeyRefused: The run may not use the wallet. The message contains the reason, and only data that the caller can
-            list.
+        OperationRefused: The run may not use the wallet. The message contains the reason, and only data that the caller
+            can list.
     """
     try:
         address = normal_address(pkp_id)
     except (MalformedAddress, TypeError):
-        raise KeyRefused(
+        raise OperationRefused(
             f"invalid pkpId {str(pkp_id)[:60]!r}: pass the wallet's address, 0x followed by 40 hex digits"
         ) from None
     if not await directory.may_use_wallet(caller, action_hash, address):
-        raise KeyRefused(
+        raise OperationRefused(
             f"the API key is not authorized to use wallet {address}: one group in execute_in_groups "
             "must permit both the wallet and the action"
         )
     path = await directory.derivation_path(caller, address)
     if not path:
-        raise KeyRefused(
+        raise OperationRefused(
             f"wallet {address} is not registered in the account of the API key: register the wallet, or "
             "use another wallet"
         )
     if custody.wallet_address(path) != address:
         # The account registered this address with the derivation path of another address.
-        raise KeyRefused(
+        raise OperationRefused(
             f"wallet {address} is registered with the derivation path of another wallet: use another wallet"
         )
     return custody.wallet_secret(path)

@@ -22,7 +22,7 @@ def display(credit_cents: int) -> str:
 
 
 def execution_cost_cents(elapsed_s: float) -> int:
-    """Returns the price of an execution: 1 cent per whole second, at least 1 cent (docs/service/billing.md#prices)."""
+    """Returns the price of a run: 1 cent per whole second, at least 1 cent (docs/service/billing.md#prices)."""
     return max(1, math.floor(elapsed_s)) * EXECUTION_COST_CENTS_PER_SECOND
 
 

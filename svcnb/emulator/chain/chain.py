@@ -30,7 +30,7 @@ REACHABLE_S: Final = 2.0
 
 _MAGIC: Final = bytes.fromhex("1626ba7e")
 _READ_GAS: Final = 10_000_000_000
-"""Gas limit of a read on the built-in chain. Long lists need more gas than a block allows, and reads are free."""
+"""Gas limit of a read on the emulator's own chain. Long lists need more gas than a block allows, and reads are free."""
 _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
 """JSON-RPC error codes for calls that the node did not execute: rate limits, and invalid or unknown requests."""
 
@@ -71,10 +71,10 @@ class Chain:
         self.admin_payer = self._admin.address
 
     async def start(self, early: EarlyNode | None = None) -> None:
-        """Starts the built-in chain or connects to an external chain, and completes the deployment.
+        """Starts the emulator's own chain or connects to an external chain, and completes the deployment.
 
         Args:
-            early: Node of the built-in chain that is already starting, or None to start a new node.
+            early: Node of the emulator's own chain that is already starting, or None to start a new node.
 
         Raises:
             ChainUnusable: The chain cannot start with this state or these settings.
@@ -118,13 +118,13 @@ class Chain:
             raise
 
     async def restart(self, between: Callable[[], Awaitable[object]]) -> None:
-        """Stops the built-in chain and starts it again from the database. Listeners receive the event `RESET`.
+        """Stops the emulator's own chain and starts it again from the database. Listeners receive the event `RESET`.
 
         Args:
             between: Coroutine function to call between the stop and the start, for example to empty the database.
 
         Raises:
-            Unsupported: The chain is not the built-in chain.
+            Unsupported: The chain is not the emulator's own chain.
             ChainUnavailable: The chain does not start again.
         """
         if self._settings.chain_rpc is not None:
@@ -136,7 +136,7 @@ class Chain:
         self._listeners.notify(ChainEvent(RESET, block_number=self._chain.head))
 
     async def stop(self) -> None:
-        """Stops the built-in chain, or disconnects from an external chain. Repeated calls have no effect."""
+        """Stops the emulator's own chain, or disconnects from an external chain. Repeated calls have no effect."""
         if self._reachable is None:
             return
         await self._reachable.close()
@@ -146,7 +146,7 @@ class Chain:
 
     @property
     def node_pid(self) -> int:
-        """Process id of the built-in chain's node, or 0 if the node has no process."""
+        """Process id of the node of the emulator's own chain, or 0 if the node has no process."""
         return self._chain.node_pid
 
     # --- the contract -----------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. The built-in chain records each transaction before the execution.
+        """Handles a JSON-RPC request or batch. The emulator's own chain records each transaction before the execution.
 
         Args:
             body: Parsed body of the request.
@@ -290,7 +290,7 @@ class Chain:
         return await self._gateway.answer(body)
 
     async def faucet(self, address: str, wei: int) -> int:
-        """Adds ether to an account on the built-in chain, and returns the new balance in wei.
+        """Adds ether to an account on the emulator's own chain, and returns the new balance in wei.
 
         Args:
             address: Address of the account.
@@ -298,7 +298,7 @@ class Chain:
 
         Raises:
             RpcError: The new balance exceeds the maximum of 2**256 - 1 wei.
-            Unsupported: The chain is not the built-in chain.
+            Unsupported: The chain is not the emulator's own chain.
         """
         return await self._chain.add_balance(address, wei)
 
@@ -306,7 +306,7 @@ class Chain:
         """Returns a snapshot of the whole chain as bytes: its state, its blocks and its position in the journal.
 
         Raises:
-            Unsupported: The chain is not the built-in chain.
+            Unsupported: The chain is not the emulator's own chain.
         """
         return await self._chain.export_snapshot()
 
@@ -317,12 +317,12 @@ class Chain:
 
         Raises:
             SnapshotUnusable: The bytes are not a snapshot of this chain. The chain is unchanged.
-            Unsupported: The chain is not the built-in chain.
+            Unsupported: The chain is not the emulator's own chain.
         """
         await self._chain.import_snapshot(data)
 
     async def snapshot(self, name: str) -> None:
-        """Saves a named snapshot of the built-in chain in the database. Replaces a snapshot with the same name."""
+        """Saves a snapshot of the emulator's own chain in the database. Replaces a snapshot with the same name."""
         content = await self.export_snapshot()
         await self._store.run_long(lambda connection: journal.save_snapshot(connection, name, content))
 
@@ -332,7 +332,7 @@ class Chain:
         Raises:
             LookupError: No snapshot has that name.
             SnapshotUnusable: The snapshot does not belong to this chain. The chain is unchanged.
-            Unsupported: The chain is not the built-in chain.
+            Unsupported: The chain is not the emulator's own chain.
         """
         content = await self._store.run_long(lambda connection: journal.read_snapshot(connection, name))
         if content is None:

@@ -24,7 +24,9 @@ from svcnb.protocol import contract
 ARTIFACT: Final = Path(__file__).with_name("contracts") / "artifact.json"
 _ADD: Final = 0
 _LOW_WEI: Final = 1_000 * 10**18
-"""Minimum balance of a wallet of the service, in wei. On the built-in chain, a wallet with less receives `FUNDS`."""
+"""Minimum balance of a wallet of the service, in wei.
+
+On the emulator's own chain, a wallet with less receives `FUNDS`."""
 _CUT: Final = "(address,uint8,bytes4[])[]"
 
 Request = Callable[..., Awaitable[Any]]

@@ -1,4 +1,4 @@
-"""Engines of the built-in chain: anvil in a process, or @ethereumjs/vm in a Deno process or in a browser page."""
+"""Engines of the emulator's own chain: anvil in a process, or @ethereumjs/vm in a Deno process or in a browser page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Engine = Literal["anvil", "ethereumjs"]
 
 
 class Node(Protocol):
-    """Running node of the built-in chain, with any engine.
+    """Running node of the emulator's own chain, with any engine.
 
     Attributes:
         pid: Process id, or 0 if the node has no separate process.

@@ -43,7 +43,7 @@ class Unsupported(StructuredError):
     """
 
     def __init__(self, detail: str) -> None:
-        super().__init__(400, detail, fix="Use the built-in chain: start the emulator without --chain-rpc.")
+        super().__init__(400, detail, fix="Use the emulator's own chain: start the emulator without --chain-rpc.")
 
 
 INVALID_REQUEST = -32600

@@ -1,4 +1,4 @@
-"""First block of the built-in chain."""
+"""First block of the emulator's own chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queue of pending changes of the built-in chain, in the order of their requests."""
+"""Queue of pending changes of the emulator's own chain, in the order of their requests."""
 
 from __future__ import annotations
 

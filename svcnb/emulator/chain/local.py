@@ -1,4 +1,4 @@
-"""Built-in chain, with a node that can crash at any time, and a durable journal.
+"""The emulator's own chain, with a node that can crash at any time, and a durable journal.
 
 One writer task makes all changes of the chain in sequence. The task checks the pending transactions, writes them to the
 journal in one commit, and sends them to the node in journal order. The task notifies the listeners, and then returns
@@ -45,7 +45,7 @@ _MAX_WEI: Final = (1 << 256) - 1
 
 
 class LocalChain:
-    """Built-in chain.
+    """The emulator's own chain.
 
     Args:
         store: Database that contains the journal.

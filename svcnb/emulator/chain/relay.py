@@ -29,9 +29,9 @@ from svcnb.protocol.contract import AbiError, Function, decode_revert
 T = TypeVar("T")
 
 GAS: Final = 25_000_000
-"""Gas limit of a transaction on the built-in chain. A block has one transaction, and a limit of 30 million gas."""
+"""Gas limit of a transaction on the emulator's own chain. A block has one transaction, and at most 30 million gas."""
 MAX_FEE: Final = 1_000_000_000_000
-"""Maximum fee on the built-in chain, in wei per unit of gas.
+"""Maximum fee on the emulator's own chain, in wei per unit of gas.
 
 The chain charges only the block's base fee. The base fee starts at 1 gwei and changes with the gas use of the blocks
 (EIP-1559)."""
@@ -144,9 +144,9 @@ class Relay:
     async def write_together(self, to: str, calls: Sequence[tuple[Function, tuple[Any, ...]]]) -> None:
         """Sends several related managed writes, and waits for their blocks.
 
-        On the built-in chain, one commit writes them all to the journal. Even if the emulator stops, either all of the
-        writes exist or none. On an external chain, the relay sends the writes in sequence. Order the writes so that the
-        first writes alone cause no harm.
+        On the emulator's own chain, one commit writes them all to the journal. Even if the emulator stops, either all
+        of the writes exist or none. On an external chain, the relay sends the writes in sequence. Order the writes so
+        that the first writes alone cause no harm.
 
         Args:
             to: Address of the contract.
@@ -233,7 +233,7 @@ class Relay:
         """Locks a wallet, so that no other server on this chain sends transactions from it.
 
         Other servers may have sent transactions from the wallet before this lock. Therefore, the relay reads the nonce
-        again. The built-in chain belongs to one server and needs no lock.
+        again. The emulator's own chain belongs to one server and needs no lock.
         """
         if isinstance(self._chain, LocalChain) or not self._store.shared:
             yield
@@ -282,7 +282,7 @@ class Relay:
         return receipt
 
     async def send_all(self, wallet: Wallet, calls: Sequence[tuple[str | None, bytes]]) -> list[dict[str, Any]]:
-        """Sends several transactions in order on the built-in chain, where one journal commit contains them all.
+        """Sends several transactions in order on the emulator's own chain, where one journal commit contains them all.
 
         Args:
             wallet: Sender. Other tasks must not send transactions from this wallet at the same time.

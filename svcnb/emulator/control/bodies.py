@@ -70,7 +70,7 @@ def _wei(value: Any) -> Any:
 
 
 class FaucetRequest(_Body):
-    """Request to add ether to an account on the built-in chain."""
+    """Request to add ether to an account on the emulator's own chain."""
 
     address: WalletAddress
     wei: Annotated[int, BeforeValidator(_wei)] = Field(10 * 10**18, ge=1, le=10**27, description="Amount in wei.")

@@ -51,16 +51,13 @@ _CHAIN_URLS: Final = {"chain_rpc", *(f"rpc_{name}" for name in CHAIN_IDS)}
 
 
 class RunsQuery(Request):
-    """Query parameters of the list of executions."""
+    """Query parameters of the list of runs."""
 
     limit: QueryNumber = Field(
         100,
-        description=(
-            "Maximum number of executions, newest first. The response contains fewer "
-            "executions if their texts are long."
-        ),
+        description=("Maximum number of runs, newest first. The response contains fewer runs if their texts are long."),
     )
-    offset: QueryNumber = Field(0, description="Number of the newest executions to skip.")
+    offset: QueryNumber = Field(0, description="Number of the newest runs to skip.")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -76,7 +73,7 @@ class ControlPlane:
         processor: The payment processor.
         engine: The engine that runs actions.
         network: HTTP client for outbound requests of actions.
-        run_log: The record of executions.
+        run_log: The record of runs.
         saved: Store of the snapshots.
         fault_injection: Injected faults.
         tolerated: Record of accepted requests that the live service rejects.
@@ -217,7 +214,7 @@ class ControlPlane:
         return _DONE
 
     async def faucet(self, _call: Call, body: FaucetRequest) -> dict[str, Any]:
-        """Adds newly created ether to an account on the built-in chain."""
+        """Adds newly created ether to an account on the emulator's own chain."""
         await self.chain.faucet(body.address, body.wei)
         return _DONE | {"address": body.address, "wei": str(body.wei)}
 
@@ -252,22 +249,19 @@ class ControlPlane:
         return {"address": await self.chain.deploy_contract_wallet(body.owner)}
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:
-        """Lists executions, newest first, including executions that failed or were rejected."""
+        """Lists runs, newest first, including runs that failed or were rejected."""
         limit = min(query.limit, MAX_EXECUTIONS_PAGE)
         return {"runs": await self.run_log.recent(limit, min(query.offset, 2**31))}
 
     async def run(self, call: Call, _given: None) -> dict[str, Any]:
-        """Returns one execution with its trace."""
+        """Returns one run with its trace."""
         request_id = call.path["request_id"]
         found = await self.run_log.one(request_id) if request_id.isprintable() else None
         if found is None:
             raise StructuredError(
                 404,
-                f"no execution has the request id {request_id[:80]!r}",
-                fix=(
-                    "Send the X-Request-Id of the execution's response. GET /_emulator/runs lists the newest "
-                    "executions."
-                ),
+                f"no run has the request id {request_id[:80]!r}",
+                fix=("Send the X-Request-Id of the run's response. GET /_emulator/runs lists the newest runs."),
             )
         return found
 

@@ -292,11 +292,6 @@ class BodyBudget:
         self._held: Counter[int] = Counter()
         self._all = 0
 
-    @property
-    def held(self) -> int:
-        """Number of body bytes of all requests in progress."""
-        return self._all
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the application for one request, and counts the bytes of the body until the request ends.
 

@@ -66,7 +66,7 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
                 "A local emulator of the service. For an error of authentication, billing, routing or parsing, the "
                 "body is an object with error, message, fix and docs_url. For an error inside an endpoint, the body "
                 "is a JSON string. Errors of the triggers service are objects with error and message. Failed requests "
-                "are free. If the setting charge_failed_runs is enabled, executions that end in an error cost credit."
+                "are free. If the setting charge_failed_runs is enabled, runs that end in an error cost credit."
             ),
         },
         # Use an address relative to this description, because a proxy can add a prefix to all paths.

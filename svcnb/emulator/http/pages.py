@@ -142,7 +142,7 @@ _PAGES: Final = {
         (
             "<p>Check the status first. For an error of authentication, billing, routing or parsing, the body is an "
             "object. For an error inside an endpoint, the body is a JSON string. Failed requests are free. If the "
-            "setting charge_failed_runs is enabled, executions that end in an error cost credit.</p>"
+            "setting charge_failed_runs is enabled, runs that end in an error cost credit.</p>"
             f"<table><tr><th>Status</th><th>error</th><th>Cause</th><th>Try again?</th></tr>{_ERROR_ROWS}</table>"
         ),
     ),
@@ -157,7 +157,7 @@ _PAGES: Final = {
     "pricing": (
         "Pricing",
         (
-            f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent. An execution costs '
+            f'<p id="payment_required">A management call costs {MANAGEMENT_COST_CENTS} cent. A run costs '
             f"{EXECUTION_COST_CENTS_PER_SECOND} cent per whole second, at least {EXECUTION_COST_CENTS_PER_SECOND} "
             "cent. Calls that only read data are free. By default, failed calls are also free. "
             f"The smallest payment is {MIN_PAYMENT_CENTS} cents.</p>"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -17,36 +16,26 @@ from svcnb.emulator.platform.origins import RPC
 _PARSE_ERROR: Final = -32700
 
 
-@dataclass(frozen=True, eq=False)
-class RpcGateway:
-    """JSON-RPC endpoint of the chain.
+def rpc_endpoint(answer_rpc: Callable[[Any], Awaitable[Any]], faults: Faults, max_body_bytes: int) -> Endpoint:
+    """Returns the JSON-RPC endpoint of the chain, which forwards requests and batches to the chain.
 
-    Attributes:
-        answer_rpc: Function that handles a parsed request or batch.
+    Args:
+        answer_rpc: Function that handles a parsed request or batch. Before it returns, the chain writes accepted
+            transactions to its journal.
         faults: Injected faults of the chain.
         max_body_bytes: Maximum size of a body, in bytes.
     """
 
-    answer_rpc: Callable[[Any], Awaitable[Any]]
-    faults: Faults
-    max_body_bytes: int
-
-    def endpoints(self) -> list[Endpoint]:
-        """Returns the JSON-RPC endpoint."""
-        return [Endpoint("POST", RPC, self.gateway, described=False)]
-
-    async def gateway(self, call: Call, _given: None) -> Response:
-        """Forwards a JSON-RPC request or batch to the chain, and returns the chain's response.
-
-        Before the response, the chain writes accepted transactions to its journal.
-        """
-        data = await read_bytes(call.request, self.max_body_bytes)
+    async def forward(call: Call, _given: None) -> Response:
+        data = await read_bytes(call.request, max_body_bytes)
         try:
             body: Any = await read_json(data)
         except ValueError as error:
             return answer(
                 {"jsonrpc": "2.0", "id": None, "error": {"code": _PARSE_ERROR, "message": f"Parse error: {error}"}}
             )
-        await self.faults.check("chain")
-        reply = await self.answer_rpc(body)
+        await faults.check("chain")
+        reply = await answer_rpc(body)
         return Response(status_code=204) if reply is None else await answered(reply)
+
+    return Endpoint("POST", RPC, forward, described=False)

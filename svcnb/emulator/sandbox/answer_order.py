@@ -10,25 +10,13 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Hashable
-from typing import Final, NamedTuple
+from typing import Final
 
 GRACE_S: Final = 1.0
 """Maximum additional delay of a result compared with the first attempt, in seconds.
 
 After this delay, `AnswerOrder` stops sorting the results.
 """
-
-
-class _Event(NamedTuple):
-    """Event of a run.
-
-    Attributes:
-        is_answer: Whether the action received a result. Otherwise, the action started an operation.
-        operation: The started or completed operation.
-    """
-
-    is_answer: bool
-    operation: Hashable
 
 
 class AnswerOrder:
@@ -43,13 +31,14 @@ class AnswerOrder:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._log: list[_Event] = []
+        # Pairs of the kind of an event (True for a result, False for the start of an operation) and the operation.
+        self._log: list[tuple[bool, Hashable]] = []
         self._times = [clock()]  # time of the start, then of each event
         self._positions: dict[Hashable, float] = {}  # number of events before a result
         self._answered_at: dict[Hashable, float] = {}
         self._repeats = False
         self._is_given_up = False
-        self._happened: set[_Event] = set()
+        self._happened: set[tuple[bool, Hashable]] = set()
         self._next = 0
         self._last_at = 0.0
         self._turns: dict[Hashable, asyncio.Future[None]] = {}
@@ -60,7 +49,7 @@ class AnswerOrder:
         Args:
             operation: The operation. In the second attempt, this is the matching operation of the first attempt.
         """
-        self._note(_Event(is_answer=False, operation=operation))
+        self._note(operation, is_answer=False)
 
     def answered(self, operation: Hashable) -> None:
         """Records that the action received the result of an operation.
@@ -72,7 +61,7 @@ class AnswerOrder:
             if operation in self._positions:
                 return  # the action has already aborted the operation
             self._set_position(operation, len(self._log))
-        self._note(_Event(is_answer=True, operation=operation))
+        self._note(operation, is_answer=True)
 
     def aborted(self, operation: Hashable) -> None:
         """Records that the action aborted an operation.
@@ -81,7 +70,7 @@ class AnswerOrder:
             operation: The aborted operation.
         """
         if self._repeats:
-            self._note(_Event(is_answer=True, operation=operation))
+            self._note(operation, is_answer=True)
         else:
             self._set_position(operation, math.inf)  # the second attempt also aborts the operation
 
@@ -127,15 +116,15 @@ class AnswerOrder:
         self._positions[operation] = position
         self._answered_at[operation] = self._clock()
 
-    def _note(self, event: _Event) -> None:
+    def _note(self, operation: Hashable, *, is_answer: bool) -> None:
         if self._is_given_up:
             return
         self._last_at = self._clock()
         if not self._repeats:
-            self._log.append(event)
+            self._log.append((is_answer, operation))
             self._times.append(self._last_at)
             return
-        self._happened.add(event)
+        self._happened.add((is_answer, operation))
         while self._next < len(self._log) and self._log[self._next] in self._happened:
             self._next += 1
         self._release()

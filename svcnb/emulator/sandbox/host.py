@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 _MAX_CIPHERTEXT_CHARS: Final = 2 + 2 * (NONCE_BYTES + MAX_MESSAGE_BYTES + TAG_BYTES)
 
 
-class KeyRefused(Exception):
-    """Error for a wallet that this execution may not use. The action receives the message."""
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class ActionHost:
     """Host that executes the operations of one run.
@@ -38,7 +34,7 @@ class ActionHost:
         custody: Custody that derives action keys.
         cid: CID of the running action.
         wallet_secret: Function that returns a wallet's 32-byte private key for the ``pkpId`` that the action passed.
-            The function raises `KeyRefused` if this API key and action may not use the wallet.
+            The function raises `OperationRefused` if this API key and action may not use the wallet.
         headers: Headers that the action can read: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
         network: HTTP client for outbound requests.
         packages: Package folder for imports, or None if the settings contain no folder.
@@ -64,7 +60,7 @@ class ActionHost:
         """Executes an operation that uses a private key. See `Host`. Only operations on a wallet need a permission."""
         match kind, arguments:
             case "wallet_key", (pkp_id,):
-                return "0x" + (await self._secret(pkp_id)).hex()
+                return "0x" + (await self.wallet_secret(pkp_id)).hex()
             case "action_key", ():
                 return "0x" + self.custody.action_secret(self.cid).hex()
             case "action_public_key", (ipfs_id,):
@@ -83,7 +79,7 @@ class ActionHost:
                 f"Encrypt: the message has {size} bytes, but at most {MAX_MESSAGE_BYTES} are allowed. "
                 "Encrypt the message in parts."
             )
-        secret = await self._secret(pkp_id)
+        secret = await self.wallet_secret(pkp_id)
         if self.randomness is None:
             nonce = os.urandom(NONCE_BYTES)
         else:
@@ -102,7 +98,7 @@ class ActionHost:
                 f"Decrypt: the ciphertext has {len(ciphertext)} characters, but at most {_MAX_CIPHERTEXT_CHARS} are "
                 "allowed. Pass the unchanged result of Encrypt."
             )
-        secret = await self._secret(pkp_id)
+        secret = await self.wallet_secret(pkp_id)
         await once_in_thread(load)
         try:
             if len(ciphertext) > LARGE_BYTES:
@@ -124,12 +120,6 @@ class ActionHost:
                 "--action-packages FOLDER (SVC_ACTION_PACKAGES)"
             )
         return await offload(self.packages.load, specifier, importer)
-
-    async def _secret(self, pkp_id: str) -> bytes:
-        try:
-            return await self.wallet_secret(pkp_id)
-        except KeyRefused as refused:
-            raise OperationRefused(str(refused)) from None
 
 
 def _bounded(ipfs_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Load monitor that decides whether the machine is too busy for another execution.
+"""Load monitor that decides whether the machine is too busy for another run.
 
 Source: docs/service/http.md#overload-and-transport.
 """
@@ -38,7 +38,7 @@ class LoadMonitor:
         self._overloaded = False
 
     def overloaded(self) -> bool:
-        """Returns whether the service should now reject executions with status 429."""
+        """Returns whether the service should now reject runs with status 429."""
         now = self.clock()
         if self._sampled_at is None or now - self._sampled_at >= _INTERVAL_S:
             self._sample(now)

@@ -42,7 +42,7 @@ _NOT_RETURNED = frozenset({"connection", "content-length", "set-cookie", "transf
 
 
 class Network:
-    """HTTP client for the outbound requests of all executions.
+    """HTTP client for the outbound requests of all runs.
 
     Args:
         policy: ``allow``, ``deny``, ``record`` (allow and record), or ``replay`` (only recorded responses).
@@ -87,11 +87,6 @@ class Network:
         if file is not None:
             recording = Recording(file, must_exist=policy == "replay")
         self.policy, self._recording = policy, recording
-
-    @property
-    def held_bytes(self) -> int:
-        """Memory budget that large responses use until the runs have received them, in bytes."""
-        return self._held.held
 
     async def close(self) -> None:
         """Closes all connections. A later request opens new connections."""
@@ -228,7 +223,7 @@ class Network:
         for name in _LOADED_LATE:
             with suppress(ImportError):
                 import_module(name)
-        # All executions share one client, which must not pass data between them.
+        # All runs share one client, which must not pass data between them.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
         return httpx.AsyncClient(
             transport=_checked_transport(self._addresses),

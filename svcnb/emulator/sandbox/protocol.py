@@ -149,7 +149,7 @@ class Module(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Result of one execution.
+    """Result of one run.
 
     Attributes:
         ok: Whether ``main`` completed without an error.
@@ -180,8 +180,8 @@ class EngineState:
     Attributes:
         name: Name of the engine in settings and traces.
         ready: Number of warmed-up processes that are ready for a run.
-        running: Number of executions in progress.
-        waiting: Number of executions in the queue.
+        running: Number of runs in progress.
+        waiting: Number of runs in the queue.
         started: Number of processes started so far.
         available: Whether the engine accepts runs.
         details: Additional data. For the engine ``auto``, this is the status of each of the two engines, by name.

@@ -58,36 +58,13 @@ _COPY_S = 2.0
 _TEMPLATE_READY = b"F"
 
 
-class Template:
-    """Warmed-up process that creates copies of itself, which are children of the spawner.
-
-    Args:
-        connection: Standard input and output of the process.
-        pid: Process id.
-    """
+class _Template:
+    """Warmed-up process that creates copies of itself, which are children of the spawner."""
 
     def __init__(self, connection: socket.socket, pid: int) -> None:
-        self.connection = connection
+        self.connection = connection  # standard input and output of the process
         self.pid = pid
         self.is_ready = False
-
-    def copy(self, channel: int, errors: int) -> int | None:
-        """Creates a copy.
-
-        Args:
-            channel: Descriptor for the copy's standard input and output.
-            errors: Descriptor for the copy's standard error.
-
-        Returns:
-            Process id of the copy, or None if the template does not respond.
-        """
-        try:
-            socket.send_fds(self.connection, [b"x"], [channel, errors])
-            answer = self.connection.recv(4)
-        except OSError:
-            return None
-        pid = int.from_bytes(answer, sys.byteorder, signed=True)
-        return pid if len(answer) == 4 and pid > 0 else None  # noqa: PLR2004 - a number of 32 bits
 
 
 class Spawner:
@@ -108,7 +85,7 @@ class Spawner:
         self._cores = os.sched_getaffinity(0) if sys.platform == "linux" else set()
         self._kept = set(sorted(self._cores)[: max(1, len(self._cores) // _PART_FOR_OTHERS)])
         self._aside = self._cores - self._kept or self._cores
-        self._template: Template | None = None
+        self._template: _Template | None = None
         self._spawned = 0
         self._failures = 0
         self._prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
@@ -217,12 +194,18 @@ class Spawner:
         return pid
 
     def _copy(self, channel: int, errors: int) -> int | None:
+        """Returns the id of a new copy of the template, or None if no template is ready or the template fails."""
         if self._template is None or not self._template.is_ready:
             return None
-        pid = self._template.copy(channel, errors)
-        if pid is None:
-            self._end_template()
-        return pid
+        answer = b""
+        with contextlib.suppress(OSError):
+            socket.send_fds(self._template.connection, [b"x"], [channel, errors])
+            answer = self._template.connection.recv(4)
+        pid = int.from_bytes(answer, sys.byteorder, signed=True)
+        if len(answer) == 4 and pid > 0:  # noqa: PLR2004 - a number of 32 bits
+            return pid
+        self._end_template()
+        return None
 
     def _start_template(self) -> None:
         """Starts to warm up a template, in parallel with other work."""
@@ -233,14 +216,14 @@ class Spawner:
         ours.settimeout(_COPY_S)
         errors = os.memfd_create("template", os.MFD_CLOEXEC)
         try:
-            self._template = Template(ours, self._fork(theirs.fileno(), errors, aside=True, argv=argv))
+            self._template = _Template(ours, self._fork(theirs.fileno(), errors, aside=True, argv=argv))
         except OSError:
             self._failures += 1
         finally:
             theirs.close()
             os.close(errors)
 
-    def _handle_template(self, template: Template) -> None:
+    def _handle_template(self, template: _Template) -> None:
         """Handles the end of a template's warm-up, or its exit."""
         try:
             received = template.connection.recv(1)

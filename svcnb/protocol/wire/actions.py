@@ -27,7 +27,7 @@ class RunActionResponse(Response):
 
     response: Any = Field(None, description="Return value of the action.")
     logs: str = Field("", description="Console output of the action, one line per call.")
-    has_error: bool = Field(default=False, description="Always false, because a failed execution returns status 500.")
+    has_error: bool = Field(default=False, description="Always false, because a failed run returns status 500.")
 
 
 class AddActionRequest(CompleteRequest):

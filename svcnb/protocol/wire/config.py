@@ -34,7 +34,7 @@ class ChainConfigKeys(Response):
 
 
 class ActionClientConfig(Response):
-    """Response of the ``..._client_config`` endpoint: limits of one execution, and the time that a client waits.
+    """Response of the ``..._client_config`` endpoint: limits of one run, and the time that a client waits.
 
     `svcnb.protocol.limits.ActionLimits` describes the fields and their units.
     """

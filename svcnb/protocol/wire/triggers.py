@@ -104,7 +104,7 @@ class TriggerRun(Response):
     finished_at: str | None = None
     status: Status
     input: Any = None
-    response: Any = Field(None, description="Complete response of the execution: response, logs and has_error.")
+    response: Any = Field(None, description="Complete response of the run: response, logs and has_error.")
     error: str | None = Field(None, description="HTTP status and text of the failure, with the JavaScript stack.")
     attempt: int = Field(1, description="Number of attempts: 1 plus the number of retries.")
 

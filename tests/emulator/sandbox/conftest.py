@@ -22,10 +22,10 @@ from svcnb.emulator.platform.addresses import AddressPolicy, AllowedAddress
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.sandbox.auto import AutoEngine
 from svcnb.emulator.sandbox.fast import FastEngine
-from svcnb.emulator.sandbox.host import ActionHost, KeyRefused
+from svcnb.emulator.sandbox.host import ActionHost
 from svcnb.emulator.sandbox.network import Network
 from svcnb.emulator.sandbox.packages import Packages
-from svcnb.emulator.sandbox.protocol import Engine, Outcome
+from svcnb.emulator.sandbox.protocol import Engine, OperationRefused, Outcome
 from svcnb.emulator.sandbox.v8 import V8Engine
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
@@ -75,7 +75,7 @@ class Room:
 
         async def wallet_secret(pkp_id: str) -> bytes:
             if pkp_id.lower() != WALLET:
-                raise KeyRefused(f"this key may not use the wallet {pkp_id}")
+                raise OperationRefused(f"this key may not use the wallet {pkp_id}")
             return WALLET_SECRET
 
         return ActionHost(

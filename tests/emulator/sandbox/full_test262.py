@@ -32,9 +32,9 @@ from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.sandbox.auto import BUSY_MS, reason_to_repeat
 from svcnb.emulator.sandbox.fast import FastEngine
-from svcnb.emulator.sandbox.host import ActionHost, KeyRefused
+from svcnb.emulator.sandbox.host import ActionHost
 from svcnb.emulator.sandbox.network import Network
-from svcnb.emulator.sandbox.protocol import Engine, EngineUnavailable, Outcome
+from svcnb.emulator.sandbox.protocol import Engine, EngineUnavailable, OperationRefused, Outcome
 from svcnb.emulator.sandbox.v8 import V8Engine
 from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
@@ -203,7 +203,7 @@ class Comparison:
 
 
 async def _no_wallet(pkp_id: str) -> bytes:
-    raise KeyRefused(f"this key may not use the wallet {pkp_id}")
+    raise OperationRefused(f"this key may not use the wallet {pkp_id}")
 
 
 def read_report(report: Path) -> list[Result]:

@@ -126,13 +126,13 @@ async def test_large_responses_have_a_memory_budget_that_is_released():
         neighbour = await network.fetch(large, LIMITS, "neighbour")
         assert 2 * LARGE > MAX_HELD_BYTES_PER_ACCOUNT
         assert not second.done()
-        assert network.held_bytes == 2 * LARGE
+        assert network._held.held == 2 * LARGE
         for held in (first, neighbour):
             for release in (*held.held, *held.held):
                 release()
         for release in (await second).held:
             release()
-        assert network.held_bytes == 0
+        assert network._held.held == 0
         await network.close()
 
 
@@ -143,7 +143,7 @@ async def test_the_budget_of_a_too_long_response_is_released():
             await network.fetch(
                 FetchRequest("GET", slow.url + "/large"), LIMITS._replace(max_fetch_bytes=1_000_000), "a"
             )
-        assert network.held_bytes == 0
+        assert network._held.held == 0
         await network.close()
 
 

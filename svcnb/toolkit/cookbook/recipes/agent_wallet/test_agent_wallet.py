@@ -10,7 +10,6 @@ from eth_account import Account
 
 import svcnb
 from svcnb.testing import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="agent wallet")
@@ -66,10 +65,6 @@ class World:
 @pytest.fixture
 def world(svc: svcnb.Client, w3: Any) -> World:
     return World(svc, w3)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.action)) == []
 
 
 def test_the_agent_pays_within_the_policy(world: World) -> None:

@@ -11,7 +11,6 @@ import pytest
 import svcnb
 from svcnb.client.errors import SvcnbError
 from svcnb.testing import StubServer
-from svcnb.toolkit.lint import lint
 from svcnb.toolkit.stub_server import Response
 
 HERE = Path(__file__).parent
@@ -62,10 +61,6 @@ class World:
 @pytest.fixture
 def world(svc: svcnb.Client, weather: StubServer) -> World:
     return World(svc, weather)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.action)) == []
 
 
 def test_the_request_contains_the_key(world: World) -> None:

@@ -12,7 +12,6 @@ from web3.exceptions import ContractCustomError
 
 import svcnb
 from svcnb.testing import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action((HERE / "action.js").read_text("utf-8"), name="approvals")
@@ -32,11 +31,8 @@ RECIPIENT = "0x00000000000000000000000000000000000A11cE"
 class World:
     """Three approvers, their action, and a contract with ten ether. Two approvers must agree."""
 
-    def __init__(self, svc: svcnb.Client, emulator: Any) -> None:
-        self.svc, self.emulator = svc, emulator
-        owner = svcnb.LocalSigner.random()
-        emulator.faucet(owner.address)
-        self.w3 = emulator.web3(owner)
+    def __init__(self, svc: svcnb.Client, w3: Any) -> None:
+        self.svc, self.w3 = svc, w3
         self.approvers = [Account.create() for _ in range(3)]
         self.contract = self.deploy()
         self.config = {
@@ -92,12 +88,8 @@ class World:
 
 
 @pytest.fixture
-def world(svc: svcnb.Client, svc_emulator: Any) -> World:
-    return World(svc, svc_emulator)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.action)) == []
+def world(svc: svcnb.Client, w3: Any) -> World:
+    return World(svc, w3)
 
 
 def test_an_approved_call_is_made(world: World) -> None:
@@ -297,9 +289,9 @@ def test_the_other_valid_form_of_a_signature_is_refused(world: World) -> None:
     world.refused("MalleableSignature()", signed, signature=second_form(signed["signature"]))
 
 
-def test_a_call_expires_in_the_contract(world: World) -> None:
+def test_a_call_expires_in_the_contract(world: World, svc_emulator: Any) -> None:
     signed = world.signed(world.call())
-    world.emulator.clock.advance(seconds=1200)
+    svc_emulator.clock.advance(seconds=1200)
     world.refused("Expired(uint256)", signed)
 
 
@@ -310,10 +302,9 @@ def test_a_malformed_signature_does_not_match_an_unset_signer(world: World) -> N
 
 
 def test_a_stranger_cannot_set_the_first_signer(world: World) -> None:
-    stranger = Account.create()
-    world.emulator.faucet(stranger.address)
+    stranger = Account.create().address
     with pytest.raises(ContractCustomError):
-        world.deploy().functions.trust(stranger.address).call({"from": stranger.address})
+        world.deploy().functions.trust(stranger).call({"from": stranger})
 
 
 def test_a_call_that_fails_does_not_use_the_number(world: World) -> None:

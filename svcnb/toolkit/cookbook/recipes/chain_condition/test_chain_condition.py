@@ -12,7 +12,6 @@ from eth_account import Account
 
 import svcnb
 from svcnb.testing import StubServer, deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="chain condition")
@@ -92,10 +91,6 @@ def world(svc: svcnb.Client, w3: Any, nodes: list[StubServer]) -> World:
 
 
 RICH = {"eth_call": "0x" + "f" * 64}
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.action)) == []
 
 
 def test_a_holder_joins(world: World) -> None:

@@ -18,7 +18,6 @@ from verify import problems  # type: ignore[import-not-found]
 
 import svcnb
 from svcnb.testing import StubServer
-from svcnb.toolkit.lint import lint
 from svcnb.toolkit.stub_server import Response
 
 HERE = Path(__file__).parent
@@ -86,10 +85,6 @@ class World:
 @pytest.fixture
 def world(svc: svcnb.Client, services: StubServer) -> World:
     return World(svc, services)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.action)) == []
 
 
 def test_anyone_can_verify_the_chain_of_reports(world: World, tmp_path: Path) -> None:

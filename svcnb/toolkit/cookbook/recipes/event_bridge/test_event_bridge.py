@@ -12,7 +12,6 @@ from eth_account import Account
 
 import svcnb
 from svcnb.testing import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="event bridge")
@@ -86,10 +85,6 @@ class World:
 @pytest.fixture
 def world(svc: svcnb.Client, w3: Any, first_chain: Any) -> World:
     return World(svc, w3, first_chain)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.action)) == []
 
 
 def test_a_deposit_results_in_tokens(world: World) -> None:

@@ -14,7 +14,6 @@ from web3.exceptions import ContractCustomError
 
 import svcnb
 from svcnb.testing import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action((HERE / "action.js").read_text("utf-8"), name="price oracle")
@@ -36,13 +35,9 @@ def svc_emulator_settings(sources: Sources) -> dict[str, Any]:
 class World:
     """Oracle, contract that accepts the oracle's prices, and wallet that submits the prices."""
 
-    def __init__(self, svc: svcnb.Client, emulator: Any, sources: Sources) -> None:
-        self.svc, self.sources = svc, sources
-        owner = svcnb.LocalSigner.random()
-        emulator.faucet(owner.address)
-        self.w3 = emulator.web3(owner)
-        deployed = self.deploy()
-        self.contract = deployed
+    def __init__(self, svc: svcnb.Client, w3: Any, sources: Sources) -> None:
+        self.svc, self.w3, self.sources = svc, w3, sources
+        self.contract = self.deploy()
         self.config = {
             "pair": PAIR,
             "sources": sources.described,
@@ -51,10 +46,10 @@ class World:
             "maxAgeSeconds": 60,
             "roundSeconds": 1,
             "chainId": self.w3.eth.chain_id,
-            "contract": deployed.address,
+            "contract": self.contract.address,
         }
         self.action = TEMPLATE.derive(self.config, name="ORACLE")
-        send(deployed.functions.trust(self.sign()["signer"]))
+        send(self.contract.functions.trust(self.sign()["signer"]))
 
     def deploy(self) -> Any:
         return deploy(self.w3, HERE / "PriceConsumer.json", PAIR, MAX_AGE_S)
@@ -70,13 +65,9 @@ class World:
 
 
 @pytest.fixture
-def world(svc: svcnb.Client, svc_emulator: Any, sources: Sources) -> World:
+def world(svc: svcnb.Client, w3: Any, sources: Sources) -> World:
     sources.report("3141.50", "3141.59", "3141.70")
-    return World(svc, svc_emulator, sources)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.action)) == []
+    return World(svc, w3, sources)
 
 
 def test_the_contract_accepts_the_median(world: World) -> None:
@@ -189,11 +180,10 @@ def test_the_contract_does_not_return_an_old_price(world: World, svc_emulator: A
         world.contract.functions.latest().call()
 
 
-def test_only_the_owner_can_set_the_oracle(world: World, svc_emulator: Any) -> None:
-    stranger = Account.create()
-    svc_emulator.faucet(stranger.address)
+def test_only_the_owner_can_set_the_oracle(world: World) -> None:
+    stranger = Account.create().address
     with pytest.raises(ContractCustomError):
-        world.contract.functions.trust(stranger.address).call({"from": stranger.address})
+        world.contract.functions.trust(stranger).call({"from": stranger})
 
 
 def test_only_one_price_of_concurrent_calls_is_accepted(world: World) -> None:

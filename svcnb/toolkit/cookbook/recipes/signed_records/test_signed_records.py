@@ -18,7 +18,6 @@ from verify import canonical, head_of, problems  # type: ignore[import-not-found
 
 import svcnb
 from svcnb.testing import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="signed records")
@@ -100,11 +99,6 @@ class World:
 @pytest.fixture
 def world(svc: svcnb.Client, w3: Any, servers: tuple[Shop, Store]) -> World:
     return World(svc, w3, servers)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.issuer)) == []
-    assert list(lint(world.consumer)) == []
 
 
 def test_a_refund_reaches_the_contract(world: World) -> None:

@@ -14,7 +14,6 @@ from web3.exceptions import ContractCustomError
 
 import svcnb
 from svcnb.testing import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action((HERE / "action.js").read_text("utf-8"), name="transfer gate")
@@ -86,10 +85,6 @@ class World:
 @pytest.fixture
 def world(svc: svcnb.Client, svc_emulator: Any, list_chain: Any) -> World:
     return World(svc, svc_emulator, list_chain)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.action)) == []
 
 
 def test_a_permitted_transfer_succeeds(world: World) -> None:

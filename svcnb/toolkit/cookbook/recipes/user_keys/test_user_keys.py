@@ -17,7 +17,6 @@ from users import action_of, digest_of, key_of, settings_of  # type: ignore[impo
 
 import svcnb
 from svcnb.testing import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="user keys")
@@ -83,10 +82,6 @@ class World:
 @pytest.fixture
 def world(svc: svcnb.Client, w3: Any) -> World:
     return World(svc, w3)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.kim)) == []
 
 
 def test_a_user_pays_from_their_account(world: World) -> None:

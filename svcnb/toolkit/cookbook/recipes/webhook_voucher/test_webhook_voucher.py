@@ -13,7 +13,6 @@ import pytest
 
 import svcnb
 from svcnb.testing import deploy, reverts, second_form, send, vrs
-from svcnb.toolkit.lint import lint
 
 HERE = Path(__file__).parent
 TEMPLATE = svcnb.Action.from_file(HERE / "action.js", name="voucher")
@@ -79,10 +78,6 @@ def body(*, event_id: Any = "evt_1", kind: str = "payment.succeeded", **payment:
 @pytest.fixture
 def world(svc: svcnb.Client, w3: Any) -> World:
     return World(svc, w3)
-
-
-def test_the_linter_has_no_findings(world: World) -> None:
-    assert list(lint(world.action)) == []
 
 
 def test_a_payment_results_in_tokens(world: World) -> None:
