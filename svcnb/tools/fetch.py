@@ -53,11 +53,7 @@ class ToolCorrupt(SvcnbError, RuntimeError):
 
 
 def platform_name() -> str:
-    """Returns the name of this platform in the node's packages, for example ``linux-amd64``.
-
-    Raises:
-        ToolMissing: No package exists for this machine.
-    """
+    """Returns the name of this platform in the node's packages, for example ``linux-amd64``."""
     system = _SYSTEMS.get(sys.platform)
     machine = _MACHINES.get(platform.machine().lower())
     if system is None or machine is None:
@@ -70,14 +66,7 @@ def platform_name() -> str:
 
 
 def anvil_lock(platform: str) -> Path:
-    """Returns the lock file with the hash of the chain node's archive for one platform.
-
-    Args:
-        platform: Name of the platform from `platform_name`.
-
-    Raises:
-        ToolMissing: No hash is available for this platform, so the function cannot check a download.
-    """
+    """Returns the lock file with the hash of the chain node's archive for one platform. Without it, raises an error."""
     lock = Path(__file__).with_name(f"anvil-{platform}.lock")
     if not lock.is_file():
         raise ToolMissing(
@@ -89,13 +78,7 @@ def anvil_lock(platform: str) -> Path:
 
 
 def fetch_anvil(report: Callable[[str], None]) -> Path:
-    """Downloads the chain node, unless the correct version is already installed.
-
-    Args:
-        report: Function that receives one line for each step.
-
-    Returns:
-        Path of the binary.
+    """Downloads the chain node, unless the correct version is already installed, and returns the path of the binary.
 
     Raises:
         ToolMissing: The download failed, or there is no build or no recorded hash for this platform.
@@ -125,26 +108,12 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Downloads the Solidity compiler, unless it is already installed. Only a rebuild of the contract needs it.
-
-    Args:
-        report: Function that receives one line for each step.
-
-    Raises:
-        ToolMissing: The download failed. The message contains Deno's output.
-    """
+    """Downloads the Solidity compiler, unless it is already installed. Only a rebuild of the contract needs it."""
     _fetch_package("solc", SOLC_VERSION, SOLC_LOCK, report, " (about 9 MB)")
 
 
 def fetch_safe(report: Callable[[str], None]) -> None:
-    """Downloads the contracts of the multi-signature wallet Safe for the tests, unless they are already installed.
-
-    Args:
-        report: Function that receives one line for each step.
-
-    Raises:
-        ToolMissing: The download failed. The message contains Deno's output.
-    """
+    """Downloads the contracts of the multi-signature wallet Safe for the tests, unless they are already installed."""
     _fetch_package("@safe-global/safe-contracts", SAFE_VERSION, SAFE_LOCK, report, " (about 5 MB)")
 
 
@@ -157,9 +126,6 @@ def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
 
     Returns:
         Folder of the package.
-
-    Raises:
-        ToolMissing: The download failed. The message contains Deno's output.
     """
     return _fetch_package(package, PAGE_VERSIONS[package], Path(__file__).with_name(f"{package}.lock"), report)
 
