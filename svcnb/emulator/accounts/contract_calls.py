@@ -5,8 +5,8 @@ Source: docs/service/contract.md#errors-over-http.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from svcnb.emulator.errors import EndpointFailure, ServiceError
 from svcnb.emulator.http.routing import Caller
@@ -16,6 +16,8 @@ from svcnb.protocol.limits import MAX_CHAIN_TEXT_BYTES
 if TYPE_CHECKING:
     from svcnb.emulator.chain.chain import Chain
     from svcnb.emulator.chain.errors import ContractRevert
+
+T = TypeVar("T")
 
 PERMISSION_DENIED: Final = "Permission denied"
 ONLY_ADMIN_WALLET: Final = (
@@ -67,36 +69,30 @@ class ContractCalls:
             EndpointFailure: The contract reverted the call, or the strings in the arguments are too long.
             Unavailable: The chain does not respond, or rejected the transaction.
         """
-        from svcnb.emulator.chain.errors import ContractRevert
-
         require_short_texts(function, arguments)
-        try:
-            return await self._chain.write(function, *arguments)
-        except ContractRevert as revert:
-            raise failure_of(revert) from revert
+        return await _with_http_errors(self._chain.write(function, *arguments))
 
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
         """Sends several managed writes. On the emulator's own chain, either all of the writes take effect or none.
 
         On an external chain, the writes take effect in sequence. Raises the same errors as `write`.
         """
-        from svcnb.emulator.chain.errors import ContractRevert
-
         for function, arguments in calls:
             require_short_texts(function, arguments)
-        try:
-            await self._chain.write_together(*calls)
-        except ContractRevert as revert:
-            raise failure_of(revert) from revert
+        await _with_http_errors(self._chain.write_together(*calls))
 
     async def view(self, function: str, *arguments: Any) -> Any:
         """Calls a view function of the contract and returns its result. Raises the same errors as `write`."""
-        from svcnb.emulator.chain.errors import ContractRevert
+        return await _with_http_errors(self._chain.view(function, *arguments))
 
-        try:
-            return await self._chain.view(function, *arguments)
-        except ContractRevert as revert:
-            raise failure_of(revert) from revert
+
+async def _with_http_errors(call: Awaitable[T]) -> T:
+    from svcnb.emulator.chain.errors import ContractRevert
+
+    try:
+        return await call
+    except ContractRevert as revert:
+        raise failure_of(revert) from revert
 
 
 def require_short_texts(function: str, arguments: Sequence[Any]) -> None:

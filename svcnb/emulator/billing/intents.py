@@ -66,14 +66,14 @@ class Intent(NamedTuple):
         wallet: Billing wallet of the customer who pays.
         client_secret: Secret with which a browser can confirm only this payment.
         amount_cents: The amount to pay, in cents.
+        created_at: Time of creation, in Unix seconds.
+        updated_at: Time of the last change, in Unix seconds.
         status: Current status of the payment.
         method: The payment method, or None until the user chooses one.
         becomes: Status that a processing payment gets at ``due_at``, or None.
         due_at: Unix seconds at which the status of a processing payment changes, or None.
         problem_code: Code of the last failed attempt, for example ``card_declined``, or None.
         problem: Reason for the last failed attempt as one clause, in lower case and without a full stop, or None.
-        created_at: Time of creation, in Unix seconds.
-        updated_at: Time of the last change, in Unix seconds.
         credited_at: Unix seconds at which the service credited the payment, or None.
     """
 
@@ -81,15 +81,15 @@ class Intent(NamedTuple):
     wallet: str
     client_secret: str
     amount_cents: int
-    status: Status
-    method: Method | None
-    becomes: Status | None
-    due_at: float | None
-    problem_code: str | None
-    problem: str | None
     created_at: float
     updated_at: float
-    credited_at: float | None
+    status: Status = "requires_payment_method"
+    method: Method | None = None
+    becomes: Status | None = None
+    due_at: float | None = None
+    problem_code: str | None = None
+    problem: str | None = None
+    credited_at: float | None = None
 
     def __repr__(self) -> str:
         return f"Intent(id={self.id!r}, amount_cents={self.amount_cents}, status={self.status!r})"

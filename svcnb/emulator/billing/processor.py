@@ -95,15 +95,8 @@ class Processor:
             wallet=wallet.lower(),
             client_secret=f"{intent_id}_secret_{self._token(25)}",
             amount_cents=amount_cents,
-            status="requires_payment_method",
-            method=None,
-            becomes=None,
-            due_at=None,
-            problem_code=None,
-            problem=None,
             created_at=now,
             updated_at=now,
-            credited_at=None,
         )
         customer = self._customer_work(intent.wallet, None)
 

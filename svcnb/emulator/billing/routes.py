@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.billing.guards import BillingGuards
@@ -24,32 +25,32 @@ if TYPE_CHECKING:
 _TAG: Final = "Billing"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Credits:
     """Endpoints for credits and payments.
 
-    Args:
+    Attributes:
         processor: The payment processor.
         ledger: The ledger of credits.
         guards: Guards that determine the paying account and check whether billing is available.
         vocabulary: Vocabulary with the name of the processor.
     """
 
-    def __init__(self, *, processor: Processor, ledger: Ledger, guards: BillingGuards, vocabulary: Vocabulary) -> None:
-        self._processor = processor
-        self._ledger = ledger
-        self._guards = guards
-        self._vocabulary = vocabulary
+    processor: Processor
+    ledger: Ledger
+    guards: BillingGuards
+    vocabulary: Vocabulary
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints for credits and payments."""
-        paying = (self._guards.payer, self._guards.works)
+        paying = (self.guards.payer, self.guards.works)
         return [
             Endpoint(
                 "GET",
-                API + self._vocabulary.processor_config_path,
+                API + self.vocabulary.processor_config_path,
                 self._processor_config,
                 response=PublishableKeyResponse,
-                guards=(self._guards.works,),
+                guards=(self.guards.works,),
                 tag=_TAG,
             ),
             Endpoint(
@@ -84,11 +85,11 @@ class Credits:
 
     async def _processor_config(self, _call: Call, _given: None) -> PublishableKeyResponse:
         """Returns the publishable key for the payment processor's client library."""
-        return PublishableKeyResponse(publishable_key=self._processor.publishable_key)
+        return PublishableKeyResponse(publishable_key=self.processor.publishable_key)
 
     async def _balance(self, call: Call, _given: None) -> BalanceResponse:
         """Returns the credit of the account. All keys of the account share this credit."""
-        credit = await self._ledger.credit_cents(call.caller.billing_wallet)
+        credit = await self.ledger.credit_cents(call.caller.billing_wallet)
         # The processor counts a customer's debt, so credit is a negative amount (docs/service/billing.md#balance).
         return BalanceResponse(balance_cents=-credit, balance_display=display(credit))
 
@@ -96,10 +97,10 @@ class Credits:
         self, call: Call, given: CreatePaymentIntentRequest
     ) -> CreatePaymentIntentResponse:
         """Creates a payment of at least 500 cents."""
-        intent = await self._processor.create_intent(call.caller.billing_wallet, given.amount_cents)
+        intent = await self.processor.create_intent(call.caller.billing_wallet, given.amount_cents)
         return CreatePaymentIntentResponse(client_secret=intent.client_secret, payment_intent_id=intent.id)
 
     async def _confirm_payment(self, call: Call, given: ConfirmPaymentRequest) -> Success:
         """Credits the account if the payment has succeeded. The service credits a payment only once."""
-        await self._processor.credit(call.caller.billing_wallet, given.payment_intent_id)
+        await self.processor.credit(call.caller.billing_wallet, given.payment_intent_id)
         return Success()

@@ -28,11 +28,9 @@ _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
 
 
 def run_id(trigger_id: str, cause: str) -> str:
-    """Returns the id of the run for a cause. The run of a cause always has the same id, so a cause starts only one run.
+    """Returns the id of the run for a cause, for example a scheduled time or a log.
 
-    Args:
-        trigger_id: Id of the trigger.
-        cause: Identifier of the scheduled time or of the log, unique within the trigger.
+    The run of a cause always has the same id, so a cause starts only one run of a trigger.
     """
     return str(uuid.uuid5(_NAMESPACE, f"{trigger_id}\n{cause}"))
 

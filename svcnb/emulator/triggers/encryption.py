@@ -43,10 +43,6 @@ class UsageKeyEncryption:
     def decrypt(self, sealed: str, trigger_id: str) -> str:
         """Returns the decrypted usage key.
 
-        Args:
-            sealed: The result of `encrypt`.
-            trigger_id: Id of the trigger that stores the key.
-
         Raises:
             DecryptionFailed: The stored text was changed, or was encrypted for another trigger or with another secret.
                 The message does not contain the key.

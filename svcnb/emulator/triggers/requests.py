@@ -164,14 +164,7 @@ def read(model: type[BaseModel], value: Any) -> Any:
 
 
 def whole(name: str, text: str | None, default: int, lowest: int, highest: int) -> int:
-    """Returns an integer from a query string. Replaces a number outside of the range by the nearest limit.
-
-    Args:
-        name: Name of the query parameter, for the error message.
-        text: Value of the query parameter, or None if the query string does not contain the parameter.
-        default: Result if the query string does not contain the parameter.
-        lowest: Lower limit of the range.
-        highest: Upper limit of the range.
+    """Returns an integer from a query string, or the nearest limit for a number outside of the range.
 
     Raises:
         Refused: 422 if the value is not an integer.

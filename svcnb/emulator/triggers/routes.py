@@ -105,8 +105,7 @@ async def listed(ask: Ask) -> Response:
     user = await ask.user()
     found = await ask.triggers.store.run_long(lambda connection: store.list_triggers(connection, user.id))
     size = sum(store.trigger_chars(trigger) for trigger in found)
-    shown = await _beside(lambda: encode([_shown(ask, trigger) for trigger in found]), is_long=size > LARGE_BYTES)
-    return Response(shown, media_type=JSON_TYPE)
+    return await _response(lambda: [_shown(ask, trigger) for trigger in found], size)
 
 
 async def one(ask: Ask) -> Response:
@@ -160,8 +159,7 @@ async def run_page(ask: Ask) -> Response:
     offset = whole("offset", query.get("offset"), 0, 0, _MAX_OFFSET)
     found = await ask.triggers.store.run_long(lambda connection: store.list_runs(connection, trigger.id, limit, offset))
     size = sum(len(run.input or "") + len(run.response or "") + len(run.error or "") for run in found)
-    shown = await _beside(lambda: encode({"runs": [_shown_run(ask, run) for run in found]}), is_long=size > LARGE_BYTES)
-    return Response(shown, media_type=JSON_TYPE)
+    return await _response(lambda: {"runs": [_shown_run(ask, run) for run in found]}, size)
 
 
 async def test(ask: Ask) -> Response:
@@ -235,10 +233,13 @@ async def _beside(work: Callable[[], T], *, is_long: bool) -> T:
     return await offload(work) if is_long else work()
 
 
+async def _response(shown: Callable[[], object], size: int) -> Response:
+    content = await _beside(lambda: encode(shown()), is_long=size > LARGE_BYTES)
+    return Response(content, media_type=JSON_TYPE)
+
+
 async def _shown_trigger(ask: Ask, trigger: TriggerRecord) -> Response:
-    is_long = store.trigger_chars(trigger) > LARGE_BYTES
-    shown = await _beside(lambda: encode(_shown(ask, trigger)), is_long=is_long)
-    return Response(shown, media_type=JSON_TYPE)
+    return await _response(lambda: _shown(ask, trigger), store.trigger_chars(trigger))
 
 
 def _changes(ask: Ask, before: TriggerRecord, body: PatchTrigger) -> tuple[dict[str, Any], bool]:

@@ -78,13 +78,7 @@ def return_page(intent: Intent, *, publishable_key: str) -> str:
 
 
 def message_page(heading: str, message: str, *, root: str) -> str:
-    """Returns a page with one message.
-
-    Args:
-        heading: The title of the page.
-        message: The text of the page.
-        root: Relative path from the page's folder to the processor's folder.
-    """
+    """Returns a page with one message. ``root`` is the relative path from the page to the processor's folder."""
     return _page(heading, f'<h1>{escape(heading)}</h1><p class="alert" role="alert">{escape(message)}</p>', root=root)
 
 
