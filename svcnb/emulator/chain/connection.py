@@ -224,16 +224,7 @@ class _Line:
             self._pieces.clear()
 
     def parse(self) -> Any:
-        """Returns the parsed response.
-
-        Raises:
-            ValueError: The response is not JSON.
-        """
-        return _parsed(self._pieces)
-
-
-def _parsed(pieces: list[bytes]) -> Any:
-    return json.loads(b"".join(pieces))
+        return json.loads(b"".join(self._pieces))
 
 
 def _line(message: dict[str, Any]) -> bytes:
