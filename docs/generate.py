@@ -92,7 +92,7 @@ def limits() -> str:
         "`_CENTS`. Most other values are counts. [Limits of the service](../service/limits.md) describes the effect of "
         "the most important limits.",
         _table(("name", "value"), rows),
-        "## One execution of an action",
+        "## One run of an action",
         _table(("name", "value", "description"), run),
     )
 

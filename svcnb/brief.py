@@ -21,14 +21,7 @@ _MUTED: Final = "color:var(--jp-ui-font-color2,inherit)"
 
 
 def box(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
-    """Returns an error as a short HTML box.
-
-    Args:
-        title: Text in bold before the message, for example the name of the error class.
-        message: The error message.
-        hint: The next step below the message, or an empty string.
-        points: Details, which the box shows as a list below the message.
-    """
+    """Returns an error as a short HTML box with its title, its message, a list of details, and the next step."""
     below = f"<div style='{_MUTED}'>{escape(hint)}</div>" if hint else ""
     listed = "".join(f"<li>{escape(point)}</li>" for point in points)
     inner = f"<ul style='margin:2px 0'>{listed}</ul>" if listed else ""

@@ -11,23 +11,12 @@ _GZIP: Final = 31
 
 
 def bundle_exists(path: Path) -> bool:
-    """Returns whether a bundle exists, compressed or not.
-
-    Args:
-        path: Path of the bundle without ``.gz``.
-    """
+    """Returns whether a bundle exists, compressed or not. The path has no ``.gz``."""
     return path.is_file() or _compressed(path).is_file()
 
 
 def read_bundle(path: Path) -> bytes:
-    """Returns the decompressed content of a bundle.
-
-    Args:
-        path: Path of the bundle without ``.gz``.
-
-    Raises:
-        FileNotFoundError: The bundle does not exist.
-    """
+    """Returns the decompressed content of a bundle. The path has no ``.gz``."""
     try:
         return zlib.decompress(_compressed(path).read_bytes(), _GZIP)
     except FileNotFoundError:
@@ -35,14 +24,7 @@ def read_bundle(path: Path) -> bytes:
 
 
 def read_stored(path: Path) -> bytes:
-    """Returns the content of a bundle as the package stores it: compressed with gzip if the bundle is large.
-
-    Args:
-        path: Path of the bundle without ``.gz``.
-
-    Raises:
-        FileNotFoundError: The bundle does not exist.
-    """
+    """Returns the content of a bundle as the package stores it: compressed with gzip if the bundle is large."""
     compressed = _compressed(path)
     return (compressed if compressed.is_file() else path).read_bytes()
 

@@ -27,10 +27,6 @@ _MAX_BYTES: Final = 4_096
 def save(base_url: str, token: str) -> Path | None:
     """Saves the control token of an emulator that runs in this process.
 
-    Args:
-        base_url: Address of the emulator.
-        token: Control token of the emulator.
-
     Returns:
         Path of the file, for `delete`. None if the file cannot be written. Other programs then cannot find the token.
     """
@@ -56,12 +52,7 @@ def delete(file: Path | None) -> None:
 
 
 class Running(NamedTuple):
-    """Running emulator of this user on this machine.
-
-    Args:
-        base_url: Address of the emulator.
-        pid: Process id of the emulator.
-    """
+    """Running emulator of this user on this machine."""
 
     base_url: str
     pid: int
@@ -87,11 +78,7 @@ class Found:
         self._token = token
 
     def at(self, url: str) -> str:
-        """Returns a URL with the scheme, host and port of the emulator that the token belongs to.
-
-        Args:
-            url: Any URL of the emulator. The result has the same path and query.
-        """
+        """Returns a URL with the scheme, host and port of the emulator that the token belongs to."""
         own = urlsplit(self._base_url)
         return urlsplit(url)._replace(scheme=own.scheme, netloc=own.netloc).geturl()
 
@@ -109,11 +96,7 @@ class Found:
 
 
 def find(url: str) -> Found | None:
-    """Returns the control token of an emulator that this user runs on this machine, or None if there is no token.
-
-    Args:
-        url: Any URL of the emulator.
-    """
+    """Returns the control token of an emulator that this user runs on this machine, or None if there is no token."""
     try:
         parts = urlsplit(url)
         port = parts.port

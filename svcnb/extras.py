@@ -6,13 +6,10 @@ import sys
 
 
 def install_command(extra: str) -> str:
-    """Returns the command that installs an extra.
+    """Returns the command that installs an extra, for example ``chain``.
 
     In a clone of the repository, the command installs the tested versions of all packages. Elsewhere, pip keeps the
     installed svcnb and adds the packages of the extra.
-
-    Args:
-        extra: An extra of ``pyproject.toml``, for example ``chain``.
     """
     from pathlib import Path  # imported here, because most commands do not need it
 
@@ -22,11 +19,7 @@ def install_command(extra: str) -> str:
 
 
 def how_to_get(extra: str) -> str:
-    """Returns the hint for a missing extra. In a browser page, users cannot install anything.
-
-    Args:
-        extra: An extra of ``pyproject.toml``.
-    """
+    """Returns the hint for a missing extra. In a browser page, users cannot install anything."""
     if sys.platform == "emscripten":
         return "This page does not contain the package. Install svcnb on a computer, and repeat the step there."
     return f"Install the package: {install_command(extra)}"

@@ -26,15 +26,8 @@ _CHUNK_BYTES: Final = 64 * 1024
 def read_file(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) -> bytes:
     """Reads a regular file, and returns its content. The function never waits for a pipe, and never reads a device.
 
-    The only exception is the null device, which counts as an empty file.
-
-    Args:
-        path: Path of the file.
-        limit: Maximum size of the file in bytes. None means no limit.
-
-    Raises:
-        OSError: The file cannot be read, is not a regular file, or is larger than the limit.
-        ValueError: The path contains a null character.
+    The only exception is the null device, which counts as an empty file. A file with more than ``limit`` bytes causes
+    an `OSError`. None means no limit.
     """
     if os.fspath(path) == os.devnull:
         return b""
@@ -67,15 +60,6 @@ def read_text(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) 
     """Reads a regular UTF-8 text file, with the same checks as `read_file`, and returns its text.
 
     Line endings stay unchanged.
-
-    Args:
-        path: Path of the file.
-        limit: Maximum size of the file in bytes. None means no limit.
-
-    Raises:
-        OSError: The file cannot be read, is not a regular file, or is larger than the limit.
-        UnicodeDecodeError: The file is not UTF-8 text.
-        ValueError: The path contains a null character.
     """
     return read_file(path, limit).decode("utf-8")
 
@@ -83,13 +67,8 @@ def read_text(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) 
 def replace_file(path: Path, content: str | bytes, mode: int = 0o600) -> None:
     """Writes a file atomically. After a crash, the file contains either the old or the new content.
 
-    Args:
-        path: Path of the file.
-        content: New content. The function writes text as UTF-8, without a conversion of line endings.
-        mode: File permissions. By default, only the owner can read the file.
-
-    Raises:
-        OSError: The file cannot be written.
+    The function writes text as UTF-8, without a conversion of line endings. By default, only the owner can read the
+    file.
     """
     with _draft(path, content) as draft:
         draft.chmod(mode)
@@ -101,13 +80,6 @@ def create_file(path: Path, content: bytes) -> None:
     """Creates a file that only its owner can read. The function does not change an existing file.
 
     If several processes create the file at the same time, the file contains the content of the first process.
-
-    Args:
-        path: Path of the file.
-        content: Content of the new file.
-
-    Raises:
-        OSError: The file cannot be written.
     """
     with _draft(path, content) as draft, suppress(FileExistsError):
         if sys.platform != "emscripten":

@@ -51,12 +51,7 @@ def new_address() -> str:
 
 
 def register(base_url: str, app: App) -> None:
-    """Registers the application that handles requests to an address.
-
-    Args:
-        base_url: The result of `new_address`.
-        app: An ASGI application.
-    """
+    """Registers the ASGI application that handles requests to an address from `new_address`."""
     _apps[base_url] = app
 
 
@@ -67,9 +62,6 @@ def unregister(base_url: str) -> None:
 
 def wait(awaitable: Awaitable[T]) -> T:
     """Waits for an awaitable in synchronous code in a page, and returns its result.
-
-    Args:
-        awaitable: Coroutine, task or future. An exception of the awaitable becomes an exception of this function.
 
     Raises:
         RuntimeError: The browser does not support JSPI.

@@ -97,11 +97,7 @@ def lesson(
 
 
 def lesson_settings(name: str) -> dict[str, Any]:
-    """Returns the settings of a lesson's emulator. They produce the same keys, ids and time on every machine.
-
-    Args:
-        name: Name of the lesson.
-    """
+    """Returns the settings of a lesson's emulator. They produce the same keys, ids and time on every machine."""
     return {"seed": name, "clock": f"frozen@{LESSON_TIME_S}", "port": 0}
 
 
@@ -160,13 +156,6 @@ def fetch_solutions(unlocked: Iterable[str]) -> None:
     """Downloads the solutions that the workshop's instructor unlocked, for the lessons in the current folder.
 
     The function does not change existing solutions. Outside a workshop, the function does nothing.
-
-    Args:
-        unlocked: File names of the notebooks.
-
-    Raises:
-        EmulatorError: The server does not respond, or rejects the request.
-        OSError: The folder cannot be written to.
     """
     if (place := _workshop()) is None:
         return

@@ -86,11 +86,7 @@ class NotAnEmulator(EmulatorError):
 
 
 class LiveService:
-    """Live service that a lesson uses instead of an emulator. The settings come from the environment.
-
-    Args:
-        base_url: Address of the service, without ``/core/v1``.
-    """
+    """Live service that a lesson uses instead of an emulator. The settings come from the environment."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url: str = base_url.rstrip("/")
@@ -180,11 +176,6 @@ class _Billing(Billing):
 def begin(name: str, base_url: str, *, confirm: bool) -> LiveService:
     """Starts a lesson on a live service, and returns the service.
 
-    Args:
-        name: Name of the lesson, one of `LIVE`.
-        base_url: Address of the service.
-        confirm: Whether the learner agreed to the costs.
-
     Raises:
         NotConfirmed: The learner has not agreed to the costs. The function sent no call that costs money.
     """
@@ -233,9 +224,6 @@ class Skipper:
 
         The code is the cell's code with a handler for expected errors, or code that prints why the cell is skipped. A
         cell that starts a lesson stays unchanged.
-
-        Args:
-            cell: Syntax tree of the cell.
         """
         made = set(_made(cell))
         if _begins_a_lesson(cell):
@@ -254,9 +242,7 @@ class Skipper:
     def failed(self, error: Exception, made: Iterable[str]) -> None:
         """Records that the service or the page stopped a cell early, and prints the reason.
 
-        Args:
-            error: The error that stopped the cell.
-            made: Names that the cell binds. Later cells that use one of these names are skipped.
+        Later cells that use one of the names that the cell binds are skipped.
         """
         self.missing |= set(made)
         self.notice(self._sentence(error))

@@ -123,19 +123,9 @@ def copy_path(path: Path, found: int) -> Path:
 
 
 def copy_file(path: Path, found: int) -> Path:
-    """Copies a file before its migration.
+    """Copies a file before its migration, and returns the path of the copy.
 
     Only the owner can read the copy. The function does not replace an existing copy, because that copy is older.
-
-    Args:
-        path: Path of the file.
-        found: Version of the file.
-
-    Returns:
-        Path of the copy.
-
-    Raises:
-        OSError: The copy cannot be written.
     """
     copy = copy_path(path, found)
     if not copy.exists():

@@ -84,9 +84,6 @@ async def save() -> None:
 async def claim(name: str) -> Callable[[], None] | None:
     """Locks a state, so that no other emulator in any tab can use the state.
 
-    Args:
-        name: Name of the state.
-
     Returns:
         A function that unlocks the state, or None if an emulator in this tab or in another tab uses the state.
     """

@@ -10,14 +10,11 @@ import numpy as np
 
 from svcnb.charts.bins import Array, cover, wall_clock
 from svcnb.charts.renderer import Layers
-from svcnb.charts.table import SUCCESS, NothingToDraw, Table
+from svcnb.charts.table import SUCCESS, NothingToDraw, Table, most_frequent
 from svcnb.charts.theme import BLUE, GREEN, HEIGHT, PURPLE, VERMILLION, WIDTH
 from svcnb.charts.words import count, heading, short, span, time_axis
 from svcnb.checked import checked
 from svcnb.client.errors import InvalidArgument
-
-MAX_ACTIONS: Final = 20
-"""Maximum number of actions in one chart. The chart shows the actions with the most runs."""
 
 _COLOURS: Final = (BLUE, GREEN, VERMILLION, PURPLE)
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond")
@@ -122,14 +119,10 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
 
 def _lines_and_points(base: alt.Chart, names: list[str]) -> list[alt.Chart]:
     """Returns lines and points. Each percentile has its own colour, dash pattern and symbol."""
-    base = base.encode(color=alt.Color("of", type="nominal", scale=_scale(names, _COLOURS), legend=_LEGEND))
+    base = base.encode(color=_channel(alt.Color, names, _COLOURS))
     return [
-        base.mark_line(strokeWidth=1.5).encode(
-            strokeDash=alt.StrokeDash("of", type="nominal", scale=_scale(names, _DASHES), legend=_LEGEND)
-        ),
-        base.mark_point(filled=True, opacity=1, size=34).encode(
-            shape=alt.Shape("of", type="nominal", scale=_scale(names, _SHAPES), legend=_LEGEND)
-        ),
+        base.mark_line(strokeWidth=1.5).encode(strokeDash=_channel(alt.StrokeDash, names, _DASHES)),
+        base.mark_point(filled=True, opacity=1, size=34).encode(shape=_channel(alt.Shape, names, _SHAPES)),
     ]
 
 
@@ -138,7 +131,7 @@ def _by_action(
 ) -> Layers:
     names = _names(wanted)
     found, sizes = percentiles_of(groups, took, len(texts), wanted)
-    most = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
+    most, note = most_frequent(sizes)
     # Put the slowest action at the top.
     shown = sorted(most, key=lambda number: (-found[number, -1], texts[number]))
     labels = {number: f"{short(texts[number])} ({sizes[number]:,})" for number in shown}
@@ -152,8 +145,7 @@ def _by_action(
         for number in shown
     ]
     text = f"Latency of successful runs by action ({unit})"
-    left_out = int((sizes > 0).sum()) - len(shown)
-    below = (count(len(took), "run"), f"not shown: {count(left_out, 'action')} with fewer runs" * bool(left_out))
+    below = (count(len(took), "run"), note)
     # Put the title above the names, because it would overlap the longest name next to them.
     above_names = alt.Axis(
         title="action (runs)", titleAngle=0, titleAlign="right", titleAnchor="end", titleX=-4, titleY=-8, ticks=False
@@ -167,8 +159,8 @@ def _by_action(
             points.encode(
                 x=_measure("x", unit, log=log),
                 y=names_axis,
-                color=alt.Color("of", type="nominal", scale=_scale(names, _COLOURS), legend=_LEGEND),
-                shape=alt.Shape("of", type="nominal", scale=_scale(names, _SHAPES), legend=_LEGEND),
+                color=_channel(alt.Color, names, _COLOURS),
+                shape=_channel(alt.Shape, names, _SHAPES),
             ),
         ],
         **heading(text, *below, details=[_worst(rows, names, unit)]),
@@ -194,8 +186,10 @@ def _measure(channel: Literal["x", "y"], unit: str, *, log: bool) -> Any:
     )
 
 
-def _scale(names: list[str], values: Sequence[Any]) -> alt.Scale:
-    return alt.Scale(domain=names, range=list(values[: len(names)]))
+def _channel(kind: Any, names: list[str], values: Sequence[Any]) -> Any:
+    """Returns the encoding of the percentiles by colours, dash patterns or symbols."""
+    scale = alt.Scale(domain=names, range=list(values[: len(names)]))
+    return kind("of", type="nominal", scale=scale, legend=_LEGEND)
 
 
 def _rounded(value: float) -> float | None:

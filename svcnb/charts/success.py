@@ -9,13 +9,10 @@ import numpy as np
 
 from svcnb.charts.bins import Array, cover, wall_clock
 from svcnb.charts.renderer import Layers
-from svcnb.charts.table import FAILED, OPEN, NothingToDraw, Table
+from svcnb.charts.table import FAILED, OPEN, NothingToDraw, Table, most_frequent
 from svcnb.charts.theme import BLUE, HEIGHT, PALE_BLUE, WIDTH
 from svcnb.charts.words import count, heading, short, span, time_axis
 from svcnb.checked import checked
-
-MAX_ACTIONS: Final = 20
-"""Maximum number of actions in one chart. The chart shows the actions with the most runs."""
 
 _Z: Final = 1.959964
 """Quantile of the normal distribution for 95 %."""
@@ -102,7 +99,7 @@ def _percent(low: Array) -> alt.Scale:
 def _by_action(groups: Array, texts: list[str], failed: Array) -> Layers:
     sizes, wells = _counts(groups, failed, len(texts))
     low, high = wilson(wells, sizes)
-    most = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
+    most, note = most_frequent(sizes)
     shown = sorted(most, key=lambda number: (wells[number] / sizes[number], texts[number]))
     rows = [
         {
@@ -113,8 +110,7 @@ def _by_action(groups: Array, texts: list[str], failed: Array) -> Layers:
         for number in shown
     ]
     text = "Success rate by action (%)"
-    left_out = int((sizes > 0).sum()) - len(shown)
-    below = (_total(failed), f"not shown: {count(left_out, 'action')} with fewer runs" * bool(left_out), _NOTE)
+    below = (_total(failed), note, _NOTE)
     order = [str(row["action"]) for row in rows]
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y("action", type="nominal", sort=order, axis=alt.Axis(title=None, ticks=False))

@@ -9,8 +9,12 @@ import numpy as np
 import pandas as pd
 
 from svcnb.charts.bins import Array
+from svcnb.charts.words import count
 from svcnb.client.errors import InvalidArgument
 from svcnb.protocol.cid_text import is_cid_v0
+
+MAX_ACTIONS: Final = 20
+"""Maximum number of actions in one chart. The chart shows the actions with the most runs."""
 
 SUCCESS, FAILED, OPEN = 0, 1, 2
 """Status of a run: succeeded, failed or unfinished."""
@@ -167,12 +171,19 @@ class Table:
         )
 
     def _whole(self, name: str, missing: Any) -> None:
-        if count := int(np.count_nonzero(missing)):
-            raise self._wrong(name, f"is empty in {count} of {len(self)} rows")
+        if empty := int(np.count_nonzero(missing)):
+            raise self._wrong(name, f"is empty in {empty} of {len(self)} rows")
 
     def _wrong(self, name: str, what: str, hint: str = "") -> InvalidArgument:
         column = next(each for each in _NAMES[name] if each in self.columns)
         return InvalidArgument(f"column {column!r} {what}", hint=hint or _ROWS_HINT)
+
+
+def most_frequent(sizes: Array) -> tuple[list[int], str]:
+    """Returns the indexes of the `MAX_ACTIONS` largest groups, and a note about the other groups."""
+    shown = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
+    left_out = int((sizes > 0).sum()) - len(shown)
+    return shown, f"not shown: {count(left_out, 'action')} with fewer runs" * bool(left_out)
 
 
 def _brief(text: str) -> str:

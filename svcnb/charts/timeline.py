@@ -62,13 +62,16 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
         f"{count(len(times), 'run')}, {totals[FAILED]:,} failed{f', {totals[OPEN]:,} not ended' * bool(totals[OPEN])}",
         span(times, zone),
     )
+    # For few runs, ticks between whole numbers would have equal labels.
+    most = int(counts.sum(axis=1).max())
+    ticks = [*range(most + 1)] if most <= _FEW else alt.Undefined
     bars = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar(strokeWidth=1.2, binSpacing=0)
         .encode(
             x=alt.X("begin", **time_axis(zone, *bins.whole_ms)),
             x2="end",
-            y=alt.Y("from", type="quantitative", axis=_whole_numbers(int(counts.sum(axis=1).max()))),
+            y=alt.Y("from", type="quantitative", axis=alt.Axis(title="runs", format=",d", values=ticks)),
             y2="to",
             **_look([_KINDS[kind] for kind in there]),
         )
@@ -79,11 +82,6 @@ def run_timeline(runs: Any, *, zone: str = "UTC") -> Layers:
         width=WIDTH,
         height=HEIGHT,
     )
-
-
-def _whole_numbers(most: int) -> alt.Axis:
-    """Returns ticks at whole numbers of runs, including for small numbers."""
-    return alt.Axis(title="runs", format=",d", values=[*range(most + 1)] if most <= _FEW else alt.Undefined)
 
 
 def _bar(begin: int, end: int, reached: int, height: int, status: str) -> dict[str, Any]:

@@ -16,13 +16,10 @@ from svcnb.exit_codes import ExitCode
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command line.
+    """Runs a command line, and returns an `ExitCode`. Prints an expected failure without a traceback.
 
     Args:
         arguments: The arguments after ``svcnb``. None means the arguments of the process.
-
-    Returns:
-        An `ExitCode`. The function prints an expected failure on standard error, without a traceback.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     _replace_closed_streams()

@@ -147,15 +147,7 @@ _VERBS: Final = {"wallets.create", "groups.create", "groups.add_action", "groups
 
 
 def advice(error: BaseException) -> str:
-    """Returns the next step for an error of the client.
-
-    Args:
-        error: The error that the client raised.
-
-    Returns:
-        The error's own hint if it is specific, otherwise the hint of its class, or an empty string. Python code in a
-        hint is replaced by commands.
-    """
+    """Returns the next step for an error of the client, or an empty string. Commands replace Python code."""
     own = str(getattr(error, "hint", ""))
     if own != getattr(type(error), "default_hint", "") and not any(said in own for said in _IN_PYTHON):
         return in_commands(own)

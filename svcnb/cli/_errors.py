@@ -22,16 +22,9 @@ class Explanation(NamedTuple):
 
 
 def guarded(command: Callable[[], int]) -> int:
-    """Runs a function, and prints an expected failure: a line with the error, and a line with the next step, if any.
+    """Runs a function, and returns its exit code. Prints an expected failure: the error, and the next step, if any.
 
-    Args:
-        command: Function that returns an exit code.
-
-    Returns:
-        The exit code of the function, or of the failure.
-
-    Raises:
-        Exception: The function raised an exception that is not an expected failure.
+    All other exceptions are defects, and pass through.
     """
     try:
         return command()
@@ -51,14 +44,7 @@ def guarded(command: Callable[[], int]) -> int:
 
 
 def explain(error: BaseException) -> Explanation | None:
-    """Returns the explanation of an expected failure.
-
-    Args:
-        error: Exception that a command raised.
-
-    Returns:
-        The explanation, or None for an unexpected exception, whose traceback the command shows.
-    """
+    """Returns the explanation of an expected failure, or None for a defect, whose traceback the command shows."""
     code = getattr(error, "exit_code", None)
     if isinstance(code, ExitCode):
         return Explanation(_message(error), advice(error), code)

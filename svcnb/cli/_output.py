@@ -91,12 +91,7 @@ def show(value: object, *, as_json: bool, text: str | None = None, columns: Sequ
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Returns JSON text in which characters that could control a terminal are escaped.
-
-    Args:
-        value: JSON value.
-        indent: Number of spaces for each level, or None for one line.
-    """
+    """Returns JSON text in which characters that could control a terminal are escaped."""
     return escaped_json(json.dumps(value, indent=indent, ensure_ascii=False))
 
 
@@ -150,11 +145,7 @@ def jsonable(value: object) -> Any:
 
 
 def examples(*lines: str) -> str:
-    """Returns the epilog of a command's help, with one line for each example.
-
-    Args:
-        lines: Command lines that begin with ``svcnb``. A test parses them.
-    """
+    """Returns the epilog of a command's help, with one line for each example. A test parses the examples."""
     return "\n".join(["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {line}" for line in lines)])
 
 

@@ -57,13 +57,8 @@ def cli() -> None:
 def run(arguments: list[str]) -> int:
     """Runs a command line with click, and returns the exit code.
 
-    The function prints the errors of click, for example an unknown option. It does not catch other exceptions.
-
-    Args:
-        arguments: The arguments after ``svcnb``.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C interrupted the command, or the user did not confirm an operation.
+    The function prints the errors of click, for example an unknown option. It does not catch other exceptions. Ctrl-C
+    and a refused confirmation raise `KeyboardInterrupt`.
     """
     try:
         code = cli.main(args=arguments, prog_name="svcnb", standalone_mode=False)

@@ -46,10 +46,6 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
 
     Args:
         given: Settings by name. All other settings come from the environment, or have their default values.
-
-    Raises:
-        PortInUse: The port is already in use by another program.
-        HostUnusable: This machine cannot listen on the host or the port.
     """
     with _stoppable():
         _serve(given, supervised=False)
@@ -104,13 +100,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def listening_error(host: str, port: int, error: OSError | UnicodeError) -> Exception:
-    """Returns the error of a command for a socket that cannot listen.
-
-    Args:
-        host: Host to listen on.
-        port: Port to listen on.
-        error: Error of the socket.
-    """
+    """Returns the error of a command for a socket that cannot listen."""
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
         return PortInUse(f"port {port} on {host} is already in use by another program")
     cause = getattr(error, "strerror", None) or error

@@ -108,16 +108,7 @@ def _set(values: Mapping[str, str | None]) -> None:
 
 
 def read_input(file: Path, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Returns the bytes of a regular file or, if its path is ``-``, of standard input.
-
-    Args:
-        file: Path of the file, or ``-``.
-        limit: Maximum number of bytes.
-
-    Raises:
-        click.BadParameter: Standard input has more bytes than the limit.
-        OSError: The file cannot be read, is not a regular file, or is larger than the limit.
-    """
+    """Returns the bytes of a regular file or, if its path is ``-``, of standard input, but at most ``limit`` bytes."""
     if str(file) != "-":
         return read_file(file, limit)
     content = bytearray()
@@ -139,10 +130,7 @@ def name_of(file: Path) -> str:
 def read_secret(file: Path) -> str:
     """Returns the secret in a file, without surrounding white space. ``-`` means standard input.
 
-    Raises:
-        click.BadParameter: The file is empty, is not UTF-8 text, or standard input is too long. The message does not
-            contain any part of the file.
-        OSError: The file cannot be read, is not a regular file, or is too large.
+    Error messages do not contain any part of the file.
     """
     try:
         text = read_input(file, MAX_TEXT_FILE_BYTES).decode("utf-8").strip()
@@ -158,12 +146,7 @@ def read_secret(file: Path) -> str:
 def read_key(file: Path) -> str:
     """Returns the key in a file that contains only the key, or in a JSON file with one key that ``svcnb apply`` saved.
 
-    ``-`` means standard input.
-
-    Raises:
-        click.BadParameter: The file is empty, or is not UTF-8 text. The JSON is invalid, or does not contain exactly
-            one key. The message contains only the names of keys.
-        OSError: The file cannot be read, is not a regular file, or is too large.
+    ``-`` means standard input. Error messages contain only the names of keys.
     """
     text = read_secret(file)
     if not text.startswith("{"):
@@ -190,12 +173,7 @@ def read_key(file: Path) -> str:
 
 
 def read_source(file: Path) -> str:
-    """Returns the source of an action from a file, without changes. ``-`` means standard input.
-
-    Raises:
-        click.BadParameter: The file is empty, is not UTF-8 text, or standard input is too long.
-        OSError: The file cannot be read, is not a regular file, or is too large.
-    """
+    """Returns the source of an action from a file, without changes. ``-`` means standard input."""
     # Read bytes, because a changed line ending would change the CID.
     source = read_input(file)
     try:
@@ -215,11 +193,7 @@ def read_source(file: Path) -> str:
 
 
 def ask_secret(prompt: str) -> str:
-    """Asks for a secret, and does not show the input on a terminal.
-
-    Args:
-        prompt: Text of the question.
-    """
+    """Asks for a secret, and does not show the input on a terminal."""
     import warnings
     from getpass import GetPassWarning
 
@@ -248,14 +222,8 @@ def save_option(function: Callable[..., Any]) -> Callable[..., Any]:
 def new_key_file(file: Path | None) -> Iterator[TextIO | None]:
     """Context manager that creates the file for a key and reserves its disk space, before the block creates the key.
 
-    A full disk or a missing permission therefore cannot cause the loss of a new key.
-
-    Args:
-        file: Path of a file that does not exist, or None to print the key instead.
-
-    Raises:
-        click.BadParameter: The file exists. The command never overwrites keys.
-        OSError: The folder cannot be written to, or the disk is full.
+    A full disk or a missing permission therefore cannot cause the loss of a new key. The function does not overwrite
+    files. Without a path, the block must print the key.
     """
     if file is None:
         yield None
@@ -307,9 +275,6 @@ def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any
         as_json: Whether to print one JSON document.
         beside: Other values to print with the key.
         into: File to write the key to, instead of standard output.
-
-    Raises:
-        SvcnbError: The output cannot be written. The hint names the file with the key.
     """
     from svcnb.cli._output import quiet, show
     from svcnb.client.errors import SvcnbError

@@ -28,11 +28,7 @@ svcnb.panels.Workbench(svc)"""
 
 
 def workbench_folder(folder: Path) -> Path:
-    """Writes the notebook into a folder unless it already exists, and returns the folder.
-
-    Args:
-        folder: Path of the folder. The function creates a missing folder.
-    """
+    """Writes the notebook into a folder unless it already exists, and returns the folder."""
     file = folder.resolve() / NAME
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)

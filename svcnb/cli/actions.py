@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 def cid_or_file(text: str) -> str:
     """Returns the CID of a source file. If the text is not the path of a file, the function returns the text unchanged.
 
-    Args:
-        text: Path of a source file, a CID or a hashed CID.
-
-    Raises:
-        click.BadParameter: The text looks like a path (with a slash or an extension), but the file does not exist.
-        OSError: The file cannot be read.
+    Text with a slash or an extension must be the path of a file.
     """
     path = Path(text)
     if not path.is_file():

@@ -101,11 +101,7 @@ def _compare(url: str, *, as_json: bool) -> ExitCode:
 
 
 def examine(base_url: str | None = None) -> Iterator[Finding]:
-    """Yields the results of all checks, most important first.
-
-    Args:
-        base_url: Address of the service. None means the configured address.
-    """
+    """Yields the results of all checks, most important first. Without an address, checks the configured service."""
     yield Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.platform()}")
     for extra, packages in PACKAGES.items():
         yield _packages(extra, packages)

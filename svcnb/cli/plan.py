@@ -42,11 +42,7 @@ def plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def triggers_of(token_file: Path | None) -> AbstractContextManager[TriggersClient | None]:
-    """Returns a context manager that yields a client of the triggers service.
-
-    Args:
-        token_file: File that contains an approved token. With None, the context manager yields None.
-    """
+    """Returns a context manager that yields a client of the triggers service, or None without a token."""
     if token_file is None:
         return nullcontext()
     from svcnb.client.triggers import TriggersClient

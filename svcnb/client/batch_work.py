@@ -78,17 +78,16 @@ class Work:
     Args:
         params: Parameters of all runs.
         file: File with earlier outcomes, which also stores new outcomes. None keeps the outcomes only in memory.
-        pace: Rate controller of the batch.
     """
 
-    def __init__(self, params: Sequence[object], file: BatchFile | None = None, pace: Pace | None = None) -> None:
+    def __init__(self, params: Sequence[object], file: BatchFile | None) -> None:
         self.outcomes: list[Outcome | None] = [None] * len(params)
         self.todo: deque[int] = deque()
         self.interrupted = False
         self.fatal: Exception | None = None
         self._params = params
         self._file = file
-        self._pace = pace or Pace()
+        self._pace = Pace()
         self._tries: dict[int, int] = {}
         self._lock = threading.Lock()
         if file is not None:

@@ -61,9 +61,9 @@ MAX_WAITING: Final = 500
 """Maximum number of rows in memory while the file is not writable. The recorder discards the oldest rows."""
 
 
-def default_path(environment: Mapping[str, str] = os.environ) -> Path | None:
+def default_path() -> Path | None:
     """Returns the default path of the history file, or None on a machine without a home folder."""
-    root = environment.get("XDG_STATE_HOME")
+    root = os.environ.get("XDG_STATE_HOME")
     try:
         folder = Path(root) if root else Path.home() / ".local" / "state"
     except RuntimeError:

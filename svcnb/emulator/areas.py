@@ -36,11 +36,7 @@ def make_app(service: Service) -> Middleware:
 
 
 def first_endpoints(service: Service) -> list[Endpoint]:
-    """Returns the endpoints needed to create an account and run an action.
-
-    Args:
-        service: The components of the emulator.
-    """
+    """Returns the endpoints needed to create an account and run an action."""
     from svcnb.emulator.accounts.accounts import Accounts
     from svcnb.emulator.accounts.config import NodeConfig
     from svcnb.emulator.actions.routes import RunActions
@@ -125,13 +121,12 @@ def _resources(service: Service) -> list[Endpoint]:
         settings=service.settings,
         contract=service.contract,
         creation_order=service.creation_order,
-        chain=service.chain,
         custody=service.custody,
         clock=service.clock,
         permissions=service.permissions,
         access=service.access,
         billing=service.billing,
-        faults=service.faults,
+        envelopes=service.envelopes,
     )
 
 

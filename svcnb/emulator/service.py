@@ -17,6 +17,7 @@ import svcnb.emulator.platform.rate_limiter  # this import declares tables that 
 import svcnb.emulator.triggers.tables  # noqa: F401 - as above
 from svcnb.emulator.access.guards import Access
 from svcnb.emulator.access.permission_cache import PermissionCache
+from svcnb.emulator.access.signatures import EnvelopeVerifier
 from svcnb.emulator.accounts.contract_calls import ContractCalls
 from svcnb.emulator.accounts.creation_order import CreationOrder
 from svcnb.emulator.actions.sources import SourceCache
@@ -119,6 +120,7 @@ class Service:
         self.permissions = PermissionCache(settings, self.chain, clock)
         self.creation_order = CreationOrder(self.chain)
         self.access = Access(self.permissions, self.faults)
+        self.envelopes = EnvelopeVerifier(self.chain, clock, self.faults, settings.vocabulary)
         self.ledger = Ledger(store, clock)
         self.processor = Processor(
             store=store, clock=clock, randomness=self.randomness, custody=self.custody, settings=settings
@@ -128,9 +130,8 @@ class Service:
             permissions=self.permissions,
             ledger=self.ledger,
             faults=self.faults,
-            chain=self.chain,
-            clock=clock,
-            settings=settings,
+            envelopes=self.envelopes,
+            enabled=settings.billing_enabled,
         )
 
     def _construct_sandbox(self, engine: Engine | None) -> None:

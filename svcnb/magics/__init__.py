@@ -22,11 +22,7 @@ _CONNECTION: Final = "_svcnb_connection"
 
 
 def load(shell: InteractiveShell) -> None:
-    """Registers the magics and their completion. A repeated call registers them again, and clears the chosen service.
-
-    Args:
-        shell: The running IPython shell.
-    """
+    """Registers the magics and their completion. A repeated call also clears the chosen service."""
     unload(shell)
     connection = Connection(shell)
     setattr(shell, _CONNECTION, connection)
@@ -37,11 +33,7 @@ def load(shell: InteractiveShell) -> None:
 
 
 def unload(shell: InteractiveShell) -> None:
-    """Removes the magics and their completion, and closes the clients that ``%svc connect`` created.
-
-    Args:
-        shell: The running IPython shell.
-    """
+    """Removes the magics and their completion, and closes the clients that ``%svc connect`` created."""
     connection = vars(shell).pop(_CONNECTION, None)
     if isinstance(connection, Connection):
         connection.disconnect()

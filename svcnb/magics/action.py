@@ -73,15 +73,9 @@ OPTIONS: Final = options()
 
 
 def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, str], Action | Run]:
-    """Returns the function that IPython calls for ``%%action``.
+    """Returns the function that IPython calls for ``%%action``, with the first line and the rest of the cell.
 
-    Args:
-        shell: The running IPython shell.
-        connection: Connection that provides the client.
-
-    Returns:
-        A function that takes the first line and the rest of the cell. The function returns the `Action`, or the `Run`
-        if the line contains ``--run``.
+    The function returns the `Action`, or the `Run` if the line contains ``--run``.
     """
     saved: dict[Path, str] = {}
 

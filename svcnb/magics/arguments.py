@@ -23,11 +23,7 @@ class Options(argparse.ArgumentParser):
     """Parser that raises an error instead of exiting the process."""
 
     def error(self, message: str) -> NoReturn:
-        """Raises an error for an invalid line.
-
-        Raises:
-            InvalidArgument: Always.
-        """
+        """Raises an error for an invalid line."""
         raise InvalidArgument(message, hint=f"{self.format_usage().strip()}\n{self.prog} --help explains each option.")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 - argparse's signature
@@ -35,13 +31,7 @@ class Options(argparse.ArgumentParser):
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:
-        """Returns the options of a line. As in a shell, quotation marks enclose a word that contains spaces.
-
-        Raises:
-            InvalidArgument: A quotation mark is not closed, an option is unknown or has an invalid value, or there are
-                too many words.
-            HelpShown: The line requests help.
-        """
+        """Returns the options of a line. As in a shell, quotation marks enclose a word that contains spaces."""
         try:
             words = shlex.split(line)
         except ValueError as error:
@@ -66,11 +56,7 @@ def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
     """Returns a magic that passes its line unchanged to a function, and shows errors without a traceback.
 
     By default, IPython replaces ``{name}`` and ``$name`` in lines of magics with variables, but JSON and JavaScript
-    also use this syntax.
-
-    Args:
-        function: Function that the magic calls with the line and the cell.
-        told: Help text that IPython shows for the magic's name followed by ``?``.
+    also use this syntax. IPython shows the text ``told`` as the help of the magic.
     """
     from IPython.core.magic import no_var_expand
 
@@ -100,16 +86,7 @@ class _Brief:
 
 
 def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
-    """Returns the value of JSON text or of a notebook variable.
-
-    Args:
-        text: JSON text, or the name of a variable.
-        names: Values of the notebook's variables, by name.
-        what: Purpose of the value, for the error message.
-
-    Raises:
-        InvalidArgument: The text is neither JSON nor the name of a variable.
-    """
+    """Returns the value of JSON text or of a notebook variable. Errors name the purpose of the value, ``what``."""
     if text.isidentifier() and text in names:
         return names[text]
     try:
@@ -134,14 +111,6 @@ def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
 
     The function parses valid JSON after ``=``, and replaces ``@name`` with the value of a variable. Any other text is a
     string.
-
-    Args:
-        words: Words after ``--params``.
-        names: Values of the notebook's variables, by name.
-
-    Raises:
-        InvalidArgument: A word is neither JSON, nor a variable, nor ``name=value``. Other causes are several JSON
-            values or variables, and fields of a value that is not an object.
 
     Example:
         >>> parameters(["n=3", "to=0xab", 'deep={"a": 1}'], {})

@@ -21,11 +21,7 @@ _WORD: Final = re.compile(r"(?<!\S)\S*\Z")
 
 
 class ActionCompleter:
-    """Completion matcher for IPython (version 2 of the interface), which IPython calls with the cursor position.
-
-    Args:
-        connection: Connection that contains the names of the service.
-    """
+    """Completion matcher for IPython (version 2 of the interface), which IPython calls with the cursor position."""
 
     matcher_identifier = COMPLETER
     matcher_priority = 1_000.0

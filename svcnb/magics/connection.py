@@ -59,11 +59,7 @@ class Status(Model):
 
 
 class Connection:
-    """Client that the magics of one notebook use.
-
-    Args:
-        shell: The running IPython shell.
-    """
+    """Client that the magics of one notebook use."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
@@ -97,10 +93,6 @@ class Connection:
         Args:
             name: Name of a variable of the notebook that contains a client or an emulator. With None, the method
                 returns the first of the other three clients that exists.
-
-        Raises:
-            InvalidArgument: The variable does not exist, or contains neither a client nor an emulator.
-            ConfigError: The address of the service is not set.
         """
         if name is not None:
             return self._of_variable(name)
@@ -140,12 +132,7 @@ class Connection:
         self._chosen, self._by = None, ""
 
     def status(self) -> Status:
-        """Returns the status of the service. This call is free.
-
-        Raises:
-            ConfigError: The address of the service is not set.
-            TransportError: The service does not respond.
-        """
+        """Returns the status of the service. This call is free."""
         client = self.client()
         version, health = client.node.version(), client.node.health()
         has_key = client.config.api_key is not None

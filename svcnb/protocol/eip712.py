@@ -84,9 +84,8 @@ def _member(values: Any, name: Any, of: str = "") -> Any:
     try:
         return values[name]
     except KeyError:
-        if of:
-            raise MalformedValue(f"the envelope has no member {shown(name)} in {of!r}", hint=_HINT) from None
-        raise MalformedValue(f"the envelope has no member {shown(name)}", hint=_HINT) from None
+        where = f" in {of!r}" if of else ""
+        raise MalformedValue(f"the envelope has no member {shown(name)}{where}", hint=_HINT) from None
 
 
 def _type_string(name: str, fields: list[dict[str, str]]) -> str:

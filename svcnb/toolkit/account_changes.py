@@ -43,15 +43,8 @@ def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period)
     nothing: Listing[AuditEntry] = Listing([], of="events", kind=AuditEntry)
     own = api_key_hash(client.config.api_key.reveal())
     if own in {key.api_key_hash for key in usage_keys}:
-        return Changes(
-            nothing,
-            (
-                (
-                    "Changes on the chain were not read, because a usage key cannot read these changes: use the "
-                    "account key."
-                ),
-            ),
-        )
+        text = "Changes on the chain were not read, because a usage key cannot read these changes: use the account key."
+        return Changes(nothing, (text,))
     try:
         events = client.chain_secured.look(own).audit()
     except SvcnbError as error:

@@ -248,7 +248,5 @@ def of_calls(calls: Mapping[str, int]) -> Cost:
     Raises:
         InvalidArgument: A name is not a management call or a free call of a client.
     """
-    total = Cost.exactly(0)
-    for verb, count in calls.items():
-        total += of_call(verb).times(count, why=f"{count} × {verb}")  # noqa: RUF001 - the multiplication sign is intended
-    return total
+    each = (of_call(verb).times(count, why=f"{count} × {verb}") for verb, count in calls.items())  # noqa: RUF001 - the multiplication sign is intended
+    return sum(each, Cost.exactly(0))

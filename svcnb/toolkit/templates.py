@@ -20,7 +20,7 @@ from svcnb.checked import Checked, checked
 from svcnb.client.errors import InvalidArgument
 from svcnb.client.listing import Listing
 from svcnb.client.models.base import Model
-from svcnb.files import read_text
+from svcnb.files import read_text, replace_file
 from svcnb.protocol.action import Action
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.nesting import parse
@@ -286,9 +286,9 @@ class Templates(Checked):
     def _source(self, file: str, name: str) -> Action:
         try:
             return Action.from_file(self.path.parent / file, name=name)
-        except (OSError, MalformedValue) as error:
-            if isinstance(error, MalformedValue):
-                raise InvalidArgument(error.message, hint=error.hint) from error
+        except MalformedValue as error:
+            raise InvalidArgument(error.message, hint=error.hint) from error
+        except OSError as error:
             raise InvalidArgument(
                 f"{file} cannot be read: {error.strerror}",
                 hint=f"Check the permissions of the file, and pass a path relative to {self.path.parent}.",
@@ -304,8 +304,6 @@ class Templates(Checked):
         return self._content.templates[key]
 
     def _write(self) -> None:
-        from svcnb.files import replace_file
-
         replace_file(self.path, json.dumps(self._content.model_dump(), indent=2, ensure_ascii=False) + "\n", mode=0o644)
 
 

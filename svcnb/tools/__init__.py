@@ -69,11 +69,9 @@ class ToolMissing(SvcnbError, RuntimeError):
 
 
 def cache_folder() -> Path:
-    """Returns the folder of downloaded tools.
+    """Returns the folder of downloaded tools, and does not create it.
 
-    Returns:
-        ``$SVC_CACHE`` if it is set, otherwise ``svcnb`` in the user's cache folder. The function does not create the
-        folder.
+    The folder is ``$SVC_CACHE`` if it is set, otherwise ``svcnb`` in the user's cache folder.
     """
     if chosen := os.environ.get("SVC_CACHE"):
         return Path(chosen)
@@ -146,14 +144,7 @@ def deno(extra: str = "emulator") -> Path:
 
 
 def anvil() -> Path:
-    """Returns the path of the chain node.
-
-    Returns:
-        ``$SVC_ANVIL`` if it is set, otherwise the downloaded binary.
-
-    Raises:
-        ToolMissing: The chain node has not been downloaded, or the file in ``$SVC_ANVIL`` does not exist.
-    """
+    """Returns the path of the chain node: ``$SVC_ANVIL`` if it is set, otherwise the downloaded binary."""
     if chosen := os.environ.get("SVC_ANVIL"):
         return _existing(
             "anvil", Path(chosen), "Set SVC_ANVIL to the path of anvil, or unset SVC_ANVIL and run: svcnb fetch"

@@ -33,8 +33,6 @@ from svcnb.tools import (
     deno,
     deno_environment,
     deno_folder,
-    safe_artifacts,
-    solc_fetched,
 )
 
 FETCH_TIMEOUT_S = 600
@@ -55,11 +53,7 @@ class ToolCorrupt(SvcnbError, RuntimeError):
 
 
 def platform_name() -> str:
-    """Returns the name of this platform in the node's packages, for example ``linux-amd64``.
-
-    Raises:
-        ToolMissing: No package exists for this machine.
-    """
+    """Returns the name of this platform in the node's packages, for example ``linux-amd64``."""
     system = _SYSTEMS.get(sys.platform)
     machine = _MACHINES.get(platform.machine().lower())
     if system is None or machine is None:
@@ -72,14 +66,7 @@ def platform_name() -> str:
 
 
 def anvil_lock(platform: str) -> Path:
-    """Returns the lock file with the hash of the chain node's archive for one platform.
-
-    Args:
-        platform: Name of the platform from `platform_name`.
-
-    Raises:
-        ToolMissing: No hash is available for this platform, so the function cannot check a download.
-    """
+    """Returns the lock file with the hash of the chain node's archive for one platform. Without it, raises an error."""
     lock = Path(__file__).with_name(f"anvil-{platform}.lock")
     if not lock.is_file():
         raise ToolMissing(
@@ -91,13 +78,7 @@ def anvil_lock(platform: str) -> Path:
 
 
 def fetch_anvil(report: Callable[[str], None]) -> Path:
-    """Downloads the chain node, unless the correct version is already installed.
-
-    Args:
-        report: Function that receives one line for each step.
-
-    Returns:
-        Path of the binary.
+    """Downloads the chain node, unless the correct version is already installed, and returns the path of the binary.
 
     Raises:
         ToolMissing: The download failed, or there is no build or no recorded hash for this platform.
@@ -127,43 +108,17 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Downloads the Solidity compiler into Deno's cache, unless it is already there.
-
-    Only a rebuild of the contract needs the compiler.
-
-    Args:
-        report: Function that receives one line for each step.
-
-    Raises:
-        ToolMissing: The download failed. The message contains Deno's output.
-    """
-    if solc_fetched():
-        report(f"solc {SOLC_VERSION} is already installed: {deno_folder()}")
-        return
-    report(f"downloading solc {SOLC_VERSION} (about 9 MB) ...")
-    _deno_cache(f"npm:solc@{SOLC_VERSION}", SOLC_LOCK)
-    report(f"solc {SOLC_VERSION} is ready: {deno_folder()}")
+    """Downloads the Solidity compiler, unless it is already installed. Only a rebuild of the contract needs it."""
+    _fetch_package("solc", SOLC_VERSION, SOLC_LOCK, report, " (about 9 MB)")
 
 
 def fetch_safe(report: Callable[[str], None]) -> None:
-    """Downloads the contracts of the multi-signature wallet Safe into Deno's cache for the tests, unless they exist.
-
-    Args:
-        report: Function that receives one line for each step.
-
-    Raises:
-        ToolMissing: The download failed. The message contains Deno's output.
-    """
-    try:
-        report(f"safe-contracts {SAFE_VERSION} are already installed: {safe_artifacts()}")
-    except ToolMissing:
-        report(f"downloading safe-contracts {SAFE_VERSION} (about 5 MB) ...")
-        _deno_cache(f"npm:@safe-global/safe-contracts@{SAFE_VERSION}", SAFE_LOCK)
-        report(f"safe-contracts {SAFE_VERSION} are ready: {safe_artifacts()}")
+    """Downloads the contracts of the multi-signature wallet Safe for the tests, unless they are already installed."""
+    _fetch_package("@safe-global/safe-contracts", SAFE_VERSION, SAFE_LOCK, report, " (about 5 MB)")
 
 
 def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
-    """Downloads a package for the browser site of `svcnb lite` into Deno's cache, unless the package is already there.
+    """Downloads a package for the browser site of `svcnb lite`, unless it is already installed.
 
     Args:
         package: Name of a package in `svcnb.tools.PAGE_VERSIONS`.
@@ -171,15 +126,19 @@ def fetch_for_page(package: str, report: Callable[[str], None]) -> Path:
 
     Returns:
         Folder of the package.
-
-    Raises:
-        ToolMissing: The download failed. The message contains Deno's output.
     """
-    version = PAGE_VERSIONS[package]
+    return _fetch_package(package, PAGE_VERSIONS[package], Path(__file__).with_name(f"{package}.lock"), report)
+
+
+def _fetch_package(package: str, version: str, lock: Path, report: Callable[[str], None], size: str = "") -> Path:
+    """Downloads an npm package into Deno's cache, unless it is already there, and returns its folder."""
     where = f"npm/*/{package}/{version}"
-    if not any(deno_folder().glob(f"{where}/package.json")):
-        report(f"downloading {package} {version} ...")
-        _deno_cache(f"npm:{package}@{version}", Path(__file__).with_name(f"{package}.lock"))
+    if any(deno_folder().glob(f"{where}/package.json")):
+        report(f"{package} {version} is already installed: {deno_folder()}")
+    else:
+        report(f"downloading {package} {version}{size} ...")
+        _deno_cache(f"npm:{package}@{version}", lock)
+        report(f"{package} {version} is ready: {deno_folder()}")
     found = sorted(deno_folder().glob(where))
     if not found:
         raise ToolMissing(package, f"not found in {deno_folder()}", "Check the network, and run the command again.")

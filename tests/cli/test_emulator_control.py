@@ -125,7 +125,7 @@ def test_with_two_emulators_an_address_is_required_and_stop_ends_one(control, ru
         assert second.stdout is not None
         address = json.loads(second.stdout.readline())["base_url"]
         ambiguous = control("clock")
-        assert ambiguous.returncode == ExitCode.FAILED
+        assert ambiguous.returncode == ExitCode.USAGE
         assert address in ambiguous.stderr
         chosen = {"SVC_BASE_URL": f"{address}/"}
         assert control("status", "--quiet", **chosen).stdout == f"{address}\n"

@@ -73,14 +73,6 @@ def test_a_port_in_use_is_reported_before_the_start(svcnb, command: str) -> None
     assert f"port {port} on 127.0.0.1 is already in use" in done.stderr
 
 
-def test_several_emulators_require_a_choice(svcnb, emulator: Emulator) -> None:
-    with Emulator() as other:
-        done = svcnb("emulator", "clock")
-        assert done.returncode == ExitCode.USAGE
-        assert emulator.base_url in done.stderr
-        assert other.base_url in done.stderr
-
-
 @pytest.mark.parametrize("stopped", [True, False])
 def test_without_a_running_workshop_the_error_contains_the_folder(svcnb, tmp_path: Path, *, stopped: bool) -> None:
     if stopped:

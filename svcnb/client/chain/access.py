@@ -107,14 +107,13 @@ class ChainAccess:
         """Sends many requests to the chain node; see `svcnb.client.chain.rpc.batch`."""
         return (yield from rpc.batch((yield from self.url()), requests))
 
-    def view(self, name: str, *arguments: Any, sender: str = _ZERO, block: int | None = None) -> Flow[Any]:
+    def view(self, name: str, *arguments: Any, sender: str = _ZERO) -> Flow[Any]:
         """Calls a function of the contract without a transaction, and returns its result.
 
         Args:
             name: Name of the function.
             *arguments: Arguments of the function.
             sender: Address that the contract treats as the caller.
-            block: Number of the block whose final state the contract reads. None means the latest block.
 
         Raises:
             ChainError: The contract rejected the call, or the chain could not be queried. After a rejection, the
@@ -122,7 +121,7 @@ class ChainAccess:
         """
         what = function(name)
         contract = (yield from self.node()).contract_address
-        data = yield from self.call(contract, what.encode_call(abi, arguments), sender=sender, block=block, name=name)
+        data = yield from self.call(contract, what.encode_call(abi, arguments), sender=sender, name=name)
         try:
             return what.decode_result(abi, data)
         except AbiError:
@@ -133,14 +132,13 @@ class ChainAccess:
                 "id. To list missing functions of the contract, call svc.chain_secured.drift().",
             ) from None
 
-    def call(self, to: str, data: bytes, *, sender: str = _ZERO, block: int | None = None, name: str) -> Flow[bytes]:
+    def call(self, to: str, data: bytes, *, sender: str = _ZERO, name: str) -> Flow[bytes]:
         """Calls any contract without a transaction, and returns the result as bytes.
 
         Args:
             to: Address of the contract.
             data: Call data.
             sender: Address that the contract treats as the caller.
-            block: Number of the block whose final state the contract reads. None means the latest block.
             name: Name of the called function, for error messages.
 
         Raises:
@@ -148,7 +146,7 @@ class ChainAccess:
         """
         transaction = {"from": sender, "to": to, "data": "0x" + data.hex()}
         try:
-            answer = yield from self.rpc("eth_call", transaction, "latest" if block is None else hex(block))
+            answer = yield from self.rpc("eth_call", transaction, "latest")
         except rpc.RpcError as error:
             if (reason := error.revert_data) is not None:
                 raise refused(name, reason) from None

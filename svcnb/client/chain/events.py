@@ -44,15 +44,12 @@ def event_topic(name: str) -> str:
     return next("0x" + found.hex() for found, event in events().items() if event.name == name)
 
 
-def read_logs(
-    chain: ChainAccess, topics: Sequence[Topic], *, first: int = 0, last: int | None = None
-) -> Flow[list[Log]]:
+def read_logs(chain: ChainAccess, topics: Sequence[Topic], *, last: int | None = None) -> Flow[list[Log]]:
     """Reads and returns the contract's events, oldest first.
 
     Args:
         chain: Access to the chain.
         topics: Required topics. None matches any value, and a list matches each of its values.
-        first: Number of the first block.
         last: Number of the last block. None means the latest block.
 
     Raises:
@@ -62,7 +59,7 @@ def read_logs(
     if last is None:
         last = int((yield from chain.rpc("eth_blockNumber")), 16)
     found: list[Log] = []
-    ranges = [(first, last)]
+    ranges = [(0, last)]
     while ranges:
         begin, end = ranges.pop()
         if begin > end:

@@ -122,9 +122,9 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
     return KeyCheck(resolves=resolves, form=form, answer=answer)
 
 
-def listing(account: Ownership, block: int | None = None) -> Flow[Listing[UsageKey]]:
+def listing(account: Ownership) -> Flow[Listing[UsageKey]]:
     """Reads and returns all usage keys from the contract."""
-    entries = yield from account.every("listApiKeys", block=block)
+    entries = yield from account.every("listApiKeys")
     return Listing([_key(entry) for entry in entries], of="usage keys", kind=UsageKey)
 
 

@@ -57,16 +57,16 @@ class Ownership:
         """Calls a function of the contract with a transaction, and returns the receipt; see `write`."""
         return (yield from self.write(name, *arguments)).receipt
 
-    def view(self, name: str, *arguments: Any, block: int | None = None) -> Flow[Any]:
+    def view(self, name: str, *arguments: Any) -> Flow[Any]:
         """Calls a view function of the contract with the account's master hash, and returns the result."""
-        return self.chain.view(name, self.master_hash, *arguments, block=block)
+        return self.chain.view(name, self.master_hash, *arguments)
 
-    def every(self, name: str, *arguments: Any, block: int | None = None) -> Flow[list[Any]]:
+    def every(self, name: str, *arguments: Any) -> Flow[list[Any]]:
         """Reads and returns all pages of a list."""
         found: list[Any] = []
         pages = Pages[Any](repr)
         while pages.more:
-            found += pages.take((yield from self.view(name, *arguments, pages.number, PAGE_SIZE, block=block)))
+            found += pages.take((yield from self.view(name, *arguments, pages.number, PAGE_SIZE)))
         return found
 
     _stale: bool = True

@@ -14,7 +14,7 @@ import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
@@ -112,19 +112,11 @@ class PendingFolder:
         key_file: File with the key that encrypts the records. None means ``pending.key`` in the default folder of the
             client's configuration file. If ``folder`` or ``$SVCNB_PENDING`` is set, the file is next to this folder,
             with the name of the folder and the suffix ``.key``.
-        environment: Environment variables to use instead of those of the process.
     """
 
-    def __init__(
-        self,
-        folder: Path | None = None,
-        key_file: Path | None = None,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
-        environment = os.environ if environment is None else environment
-        state = environment.get("XDG_STATE_HOME")
-        config = environment.get("XDG_CONFIG_HOME")
-        chosen = folder or (Path(environment[_FOLDER]) if environment.get(_FOLDER) else None)
+    def __init__(self, folder: Path | None = None, key_file: Path | None = None) -> None:
+        state, config, named = (os.environ.get(name) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", _FOLDER))
+        chosen = folder or (Path(named) if named else None)
         self.folder: Path = chosen or (Path(state) if state else Path.home() / ".local" / "state") / "svcnb" / "pending"
         settings = (Path(config) if config else Path.home() / ".config") / "svcnb"
         self.key_file: Path = key_file or (chosen.with_suffix(".key") if chosen else settings / "pending.key")

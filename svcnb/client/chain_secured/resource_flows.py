@@ -38,20 +38,14 @@ def create_wallet(account: Ownership, name: str, description: str) -> Flow[Walle
     return cast("Wallet", (yield from mint.finish(account, record)))
 
 
-def wallets(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[Wallet]]:
+def wallets(account: Ownership, group: GroupRef | None) -> Flow[Listing[Wallet]]:
     """Reads and returns all wallets of the account, or the wallets that a group permits."""
-    if group is None:
-        entries = yield from account.every("listPkps", block=block)
-    else:
-        entries = yield from account.every("listWalletsInGroup", group_id(group), block=block)
-    return Listing(
-        [
-            Wallet(wallet_address=address, id=str(number), name=name, description=text)
-            for number, address, name, text in entries
-        ],
-        of="wallets",
-        kind=Wallet,
-    )
+    view = ("listPkps",) if group is None else ("listWalletsInGroup", group_id(group))
+    found = [
+        Wallet(wallet_address=address, id=str(number), name=name, description=text)
+        for number, address, name, text in (yield from account.every(*view))
+    ]
+    return Listing(found, of="wallets", kind=Wallet)
 
 
 def get_wallet(account: Ownership, wallet: WalletRef) -> Flow[Wallet]:
@@ -85,9 +79,9 @@ def create_group(
     return group
 
 
-def groups(account: Ownership, block: int | None = None) -> Flow[Listing[Group]]:
+def groups(account: Ownership) -> Flow[Listing[Group]]:
     """Reads and returns all groups of the account."""
-    entries = yield from account.every("listGroups", block=block)
+    entries = yield from account.every("listGroups")
     return Listing(
         [Group(id=number, name=name, description=text) for number, name, text in entries], of="groups", kind=Group
     )
@@ -141,13 +135,12 @@ def update_group(
     return merged
 
 
-def contents(account: Ownership, group: GroupRef, block: int | None = None) -> Flow[GroupContents]:
+def contents(account: Ownership, group: GroupRef) -> Flow[GroupContents]:
     """Reads and returns the actions and the wallets that a group permits."""
     number = group_id(group)
-    permitted = yield from wallets(account, number, block)
-    return GroupContents(
-        group_id=number, actions=tuple((yield from actions_of(account, number, block))), wallets=tuple(permitted)
-    )
+    permitted = yield from wallets(account, number)
+    actions = yield from actions_of(account, number)
+    return GroupContents(group_id=number, actions=tuple(actions), wallets=tuple(permitted))
 
 
 def _hashes(actions: Iterable[ActionRef] | ActionRef) -> list[int]:
@@ -205,13 +198,11 @@ def update_action(
     return old.model_copy(update=merged)
 
 
-def actions_of(account: Ownership, group: GroupRef | None, block: int | None = None) -> Flow[Listing[RegisteredAction]]:
+def actions_of(account: Ownership, group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
     """Reads and returns all actions of the account, or the actions that a group permits."""
-    if group is None:
-        entries = yield from account.every("listActions", block=block)
-    else:
-        entries = yield from account.every("listActionsInGroup", group_id(group), block=block)
+    view = ("listActions",) if group is None else ("listActionsInGroup", group_id(group))
     found = [
-        RegisteredAction(hashed_cid=uint256_hex(hashed), name=name, description=text) for hashed, name, text in entries
+        RegisteredAction(hashed_cid=uint256_hex(hashed), name=name, description=text)
+        for hashed, name, text in (yield from account.every(*view))
     ]
     return Listing(found, of="actions", kind=RegisteredAction)

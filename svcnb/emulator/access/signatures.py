@@ -6,69 +6,76 @@ Source: docs/service/signatures.md#rules-of-a-signature.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.faults import Faults
 from svcnb.protocol.envelope_rules import EnvelopeRefused, check_envelope, signature_bytes
 from svcnb.protocol.errors import MalformedSignature
 from svcnb.protocol.signature import SIGNATURE_BYTES, recover_address
 from svcnb.protocol.typed_data import Flow
 from svcnb.protocol.vocabulary import Vocabulary
 
-ContractCheck = Callable[[str, bytes, bytes], Awaitable[bool]]
-"""Function that returns whether the contract at an address accepts a signature of a digest (ERC-1271).
-
-The result is False if the contract rejects the signature, reverts, or returns too few bytes. The result is also False
-if the address has no code. The function raises `Unavailable` if the chain does not respond.
-"""
+if TYPE_CHECKING:
+    from svcnb.emulator.chain.chain import Chain
 
 
-async def verify_envelope(
-    typed_data: object,
-    signature: object,
-    *,
-    flow: Flow,
-    chain_id: int,
-    clock: Clock,
-    vocabulary: Vocabulary,
-    is_valid_contract_signature: ContractCheck,
-) -> str:
-    """Verifies an envelope and its signature, in the order of docs/service/signatures.md#rules-of-a-signature.
+class EnvelopeVerifier:
+    """Verifier of envelopes and their signatures, in the order of docs/service/signatures.md#rules-of-a-signature.
 
     The service does not record envelopes. The service accepts an envelope again until the envelope expires
     (docs/service/signatures.md#replay).
 
     Args:
-        typed_data: Envelope as received: an object, or an object as JSON text.
-        signature: Signature as received, as hex text.
-        flow: Kind of request that the endpoint accepts. The envelope's ``primaryType`` must be the name of this kind.
-        chain_id: The node's chain id.
+        chain: Chain, whose contract wallets verify signatures (ERC-1271).
         clock: The server's clock.
+        faults: Injected faults of the chain.
         vocabulary: Names of the service, which are part of the digest.
-        is_valid_contract_signature: Function that asks the contract at ``message.address`` whether the signature is
-            valid. The verifier calls it only if recovery does not return this address.
-
-    Returns:
-        Address of the wallet that signed: ``0x`` and 40 lowercase hex digits.
-
-    Raises:
-        EndpointFailure: 400 with a description of the violated rule.
-        Unavailable: 503 if the check needs the chain and the chain does not respond.
     """
-    try:
-        checked = check_envelope(typed_data, flow=flow, chain_id=chain_id, now_s=clock.now_s(), vocabulary=vocabulary)
-        signed = signature_bytes(signature)
-    except EnvelopeRefused as refused:
-        raise EndpointFailure(
-            400, f"{refused.message}. {refused.hint}" if refused.hint else refused.message
-        ) from refused
-    recovered = _recovered(checked.digest, signed)
-    if recovered is not None and hmac.compare_digest(recovered, checked.address):
-        return checked.address
-    if await is_valid_contract_signature(checked.address, checked.digest, signed):
-        return checked.address
-    raise EndpointFailure(400, _not_signed(checked.address, recovered, len(signed)))
+
+    def __init__(self, chain: Chain, clock: Clock, faults: Faults, vocabulary: Vocabulary) -> None:
+        self._chain = chain
+        self._clock = clock
+        self._faults = faults
+        self._vocabulary = vocabulary
+
+    async def verify(self, typed_data: object, signature: object, flow: Flow) -> str:
+        """Verifies an envelope and its signature.
+
+        Args:
+            typed_data: Envelope as received: an object, or an object as JSON text.
+            signature: Signature as received, as hex text.
+            flow: Kind of request that the endpoint accepts. The envelope's ``primaryType`` must be the name of this
+                kind.
+
+        Returns:
+            Address of the wallet that signed: ``0x`` and 40 lowercase hex digits.
+
+        Raises:
+            EndpointFailure: 400 with a description of the violated rule.
+            Unavailable: 503 if the check needs the chain and the chain does not respond.
+        """
+        try:
+            checked = check_envelope(
+                typed_data,
+                flow=flow,
+                chain_id=self._chain.chain_id,
+                now_s=self._clock.now_s(),
+                vocabulary=self._vocabulary,
+            )
+            signed = signature_bytes(signature)
+        except EnvelopeRefused as refused:
+            raise EndpointFailure(
+                400, f"{refused.message}. {refused.hint}" if refused.hint else refused.message
+            ) from refused
+        recovered = _recovered(checked.digest, signed)
+        if recovered is not None and hmac.compare_digest(recovered, checked.address):
+            return checked.address
+        await self._faults.check("chain")
+        if await self._chain.is_valid_signature(checked.address, checked.digest, signed):
+            return checked.address
+        raise EndpointFailure(400, _not_signed(checked.address, recovered, len(signed)))
 
 
 def _recovered(digest: bytes, signature: bytes) -> str | None:

@@ -16,12 +16,12 @@ from svcnb.emulator.accounts.contract_calls import ContractCalls
 from svcnb.emulator.errors import ServiceError, StructuredError, Unavailable
 from svcnb.emulator.http.routing import API, Call, Endpoint, Guard
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.keys.secp import address_of
 from svcnb.emulator.platform.faults import Faults
 from svcnb.emulator.platform.rate_limiter import RateLimiter
 from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.hashes import key_hash
+from svcnb.protocol.signature import address_of_secret
 from svcnb.protocol.wire.accounts import NewAccountRequest, NewAccountResponse
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Accounts:
         await self.faults.check("chain")
         path = self.custody.new_path()
         secret = self.custody.wallet_secret(path)
-        address = address_of(secret)
+        address = address_of_secret(secret)
         api_key = base64.b64encode(secret).decode()
         hashed = key_hash(api_key)
         managed = True

@@ -9,20 +9,15 @@ import base64
 from dataclasses import dataclass
 from typing import Any, Final
 
-from svcnb.emulator.access.signatures import verify_envelope
+from svcnb.emulator.access.signatures import EnvelopeVerifier
 from svcnb.emulator.accounts.contract_calls import WRITE_ERRORS, ContractCalls, require_master
-from svcnb.emulator.chain.chain import Chain
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.http.routing import API, Call, Endpoint, Guard
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.keys.secp import address_of
-from svcnb.emulator.platform.clock import Clock
-from svcnb.emulator.platform.faults import Faults
+from svcnb.protocol.signature import address_of_secret
 from svcnb.protocol.typed_data import Flow
-from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wire.accounts import ConvertAccountRequest
 from svcnb.protocol.wire.base import Success
-from svcnb.protocol.wire.signatures import SignedRequest
 from svcnb.protocol.wire.usage_keys import AddUsageApiKeyWithSignatureRequest, SignedUsageApiKeyResponse
 from svcnb.protocol.wire.wallets import CreateWalletWithSignatureRequest, SignedWalletResponse
 
@@ -47,20 +42,14 @@ class ChainSecured:
     Attributes:
         contract: Client of the contract.
         custody: Custody that derives keys.
-        clock: Clock for the age check of signatures.
-        chain: Chain, which verifies the signatures of contract wallets.
-        faults: Injected faults of the chain.
-        vocabulary: The configured names of the service.
+        envelopes: Verifier of the signatures.
         guards: Guards of the conversion.
         convert_cents: Price of the conversion in cents.
     """
 
     contract: ContractCalls
     custody: Custody
-    clock: Clock
-    chain: Chain
-    faults: Faults
-    vocabulary: Vocabulary
+    envelopes: EnvelopeVerifier
     guards: tuple[Guard, ...]
     convert_cents: int
 
@@ -105,7 +94,7 @@ class ChainSecured:
         The new wallet does not belong to an account until the admin wallet of a ChainSecured account registers the new
         wallet on the chain (registerWalletDerivation).
         """
-        await self._verify(body, Flow.CREATE_WALLET)
+        await self.envelopes.verify(body.typed_data, body.signature, Flow.CREATE_WALLET)
         _, address, path = self._new_wallet()
         return SignedWalletResponse(wallet_address=address, derivation_path=hex(path))
 
@@ -117,7 +106,7 @@ class ChainSecured:
         The service returns the key only in this response. The key has no permissions until the admin wallet of a
         ChainSecured account registers the key on the chain (setUsageApiKey).
         """
-        await self._verify(body, Flow.ADD_USAGE_API_KEY)
+        await self.envelopes.verify(body.typed_data, body.signature, Flow.ADD_USAGE_API_KEY)
         secret, address, path = self._new_wallet()
         return SignedUsageApiKeyResponse(
             usage_api_key=base64.b64encode(secret).decode(), wallet_address=address, derivation_path=hex(path)
@@ -129,7 +118,7 @@ class ChainSecured:
         The call requires the account key and the new admin wallet's signature. The account keeps its groups, wallets,
         keys and credit. After the conversion, the account key cannot change the account.
         """
-        signer = await self._verify(body, Flow.CONVERT_ACCOUNT)
+        signer = await self.envelopes.verify(body.typed_data, body.signature, Flow.CONVERT_ACCOUNT)
         if signer != body.new_admin_wallet_address:
             raise EndpointFailure(
                 400,
@@ -142,22 +131,7 @@ class ChainSecured:
         await self.contract.write("convertToChainSecuredAccount", call.caller.master_hash, signer)
         return Success()
 
-    async def _verify(self, body: SignedRequest, flow: Flow) -> str:
-        return await verify_envelope(
-            body.typed_data,
-            body.signature,
-            flow=flow,
-            chain_id=self.chain.chain_id,
-            clock=self.clock,
-            vocabulary=self.vocabulary,
-            is_valid_contract_signature=self._accepts,
-        )
-
-    async def _accepts(self, address: str, digest: bytes, signature: bytes) -> bool:
-        await self.faults.check("chain")
-        return await self.chain.is_valid_signature(address, digest, signature)
-
     def _new_wallet(self) -> tuple[bytes, str, int]:
         path = self.custody.new_path()
         secret = self.custody.wallet_secret(path)
-        return secret, address_of(secret), path
+        return secret, address_of_secret(secret), path

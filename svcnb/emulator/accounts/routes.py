@@ -16,13 +16,12 @@ from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 if TYPE_CHECKING:
     from svcnb.emulator.access.guards import Access
     from svcnb.emulator.access.permission_cache import PermissionCache
+    from svcnb.emulator.access.signatures import EnvelopeVerifier
     from svcnb.emulator.accounts.contract_calls import ContractCalls
     from svcnb.emulator.accounts.creation_order import CreationOrder
     from svcnb.emulator.billing.guards import BillingGuards
-    from svcnb.emulator.chain.chain import Chain
     from svcnb.emulator.keys.custody import Custody
     from svcnb.emulator.platform.clock import Clock
-    from svcnb.emulator.platform.faults import Faults
     from svcnb.emulator.settings import Settings
 
 
@@ -31,13 +30,12 @@ def endpoints(
     settings: Settings,
     contract: ContractCalls,
     creation_order: CreationOrder,
-    chain: Chain,
     custody: Custody,
     clock: Clock,
     permissions: PermissionCache,
     access: Access,
     billing: BillingGuards,
-    faults: Faults,
+    envelopes: EnvelopeVerifier,
 ) -> list[Endpoint]:
     """Returns the endpoints for usage keys, wallets, groups, actions, lists and ChainSecured accounts."""
     managed = ((access.key, billing.funded), contract)
@@ -51,10 +49,7 @@ def endpoints(
         *ChainSecured(
             contract=contract,
             custody=custody,
-            clock=clock,
-            chain=chain,
-            faults=faults,
-            vocabulary=settings.vocabulary,
+            envelopes=envelopes,
             guards=(access.key, billing.funded) if charged else (access.key,),
             convert_cents=MANAGEMENT_COST_CENTS if charged else 0,
         ).endpoints(),

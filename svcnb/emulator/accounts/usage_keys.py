@@ -12,10 +12,10 @@ from svcnb.emulator.accounts.managed import ManagedWrites
 from svcnb.emulator.errors import EndpointFailure
 from svcnb.emulator.http.routing import Call, Endpoint
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.keys.secp import address_of
 from svcnb.emulator.platform.clock import Clock
 from svcnb.protocol.hashes import key_hash
 from svcnb.protocol.limits import USAGE_KEY_CHAIN_BALANCE, USAGE_KEY_LIFETIME_S
+from svcnb.protocol.signature import address_of_secret
 from svcnb.protocol.wire.base import Success
 from svcnb.protocol.wire.usage_keys import (
     AddUsageApiKeyRequest,
@@ -67,7 +67,7 @@ class UsageKeys(ManagedWrites):
         usage_api_key = base64.b64encode(secret).decode()
         # Register the wallet first. If the chain cannot combine both writes, a failure can leave an unused wallet, but
         # never a key without its wallet.
-        wallet = (call.caller.master_hash, address_of(secret), path, WALLET_NAME, WALLET_DESCRIPTION)
+        wallet = (call.caller.master_hash, address_of_secret(secret), path, WALLET_NAME, WALLET_DESCRIPTION)
         await self.contract.write_together(
             ("registerWalletDerivation", wallet),
             ("setUsageApiKey", self._arguments(call, key_hash(usage_api_key), body)),

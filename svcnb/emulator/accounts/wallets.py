@@ -8,7 +8,7 @@ from typing import Final
 from svcnb.emulator.accounts.managed import ManagedWrites
 from svcnb.emulator.http.routing import API, Call, Endpoint
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.keys.secp import address_of
+from svcnb.protocol.signature import address_of_secret
 from svcnb.protocol.wire.wallets import CreateWalletResponse
 
 NAME: Final = "Wallet"
@@ -39,6 +39,6 @@ class Wallets(ManagedWrites):
     async def create_wallet(self, call: Call, _given: None) -> CreateWalletResponse:
         """Creates a wallet in the account. A usage key needs the permission can_create_pkps."""
         path = self.custody.new_path()
-        address = address_of(self.custody.wallet_secret(path))
+        address = address_of_secret(self.custody.wallet_secret(path))
         await self.contract.write("registerWalletDerivation", call.caller.key_hash, address, path, NAME, NAME)
         return CreateWalletResponse(wallet_address=address)

@@ -23,12 +23,7 @@ class SourceCache:
         self._sources: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def put(self, cid: str, source: str) -> None:
-        """Stores the source of a permitted run. If the cache is full, deletes the least recently run sources.
-
-        Args:
-            cid: CID of the source.
-            source: The JavaScript source.
-        """
+        """Stores the source of a permitted run. If the cache is full, deletes the least recently run sources."""
         if cid in self._sources:
             self._sources.move_to_end(cid)
             return

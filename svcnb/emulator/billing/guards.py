@@ -14,11 +14,9 @@ from svcnb.protocol.wallet_auth import HEADER
 
 if TYPE_CHECKING:
     from svcnb.emulator.access.permission_cache import PermissionCache
+    from svcnb.emulator.access.signatures import EnvelopeVerifier
     from svcnb.emulator.billing.ledger import Ledger
-    from svcnb.emulator.chain.chain import Chain
-    from svcnb.emulator.platform.clock import Clock
     from svcnb.emulator.platform.faults import Faults
-    from svcnb.emulator.settings import Settings
 
 WALLET_SCHEME: Final = "WalletAuth"
 
@@ -31,9 +29,8 @@ class BillingGuards:
         permissions: Permission cache, which finds the account of a wallet.
         ledger: The ledger of credits.
         faults: Injected faults.
-        chain: Chain, which verifies the signatures of contract wallets.
-        clock: Clock for the age check of signatures.
-        settings: Settings, which state whether billing is enabled and contain the names of the service.
+        envelopes: Verifier of the signatures in X-Wallet-Auth.
+        enabled: Whether billing is enabled.
 
     Attributes:
         funded: Requires 1 cent of credit that no other call has reserved, and reserves this cent until the call ends.
@@ -50,18 +47,15 @@ class BillingGuards:
         permissions: PermissionCache,
         ledger: Ledger,
         faults: Faults,
-        chain: Chain,
-        clock: Clock,
-        settings: Settings,
+        envelopes: EnvelopeVerifier,
+        enabled: bool,
     ) -> None:
         self._access = access
         self._permissions = permissions
         self._ledger = ledger
         self._faults = faults
-        self._chain = chain
-        self._clock = clock
-        self._enabled = settings.billing_enabled
-        self._vocabulary = settings.vocabulary
+        self._envelopes = envelopes
+        self._enabled = enabled
         self.funded = Guard(self._funded, frozenset({402, 503}), KEY_SCHEMES)
         self.payer = Guard(self._payer, frozenset({401, 503}), (*KEY_SCHEMES, WALLET_SCHEME))
         self.works = Guard(self._works, frozenset({503}))
@@ -74,13 +68,7 @@ class BillingGuards:
         call.hold = await self._ledger.hold(caller.billing_wallet, MANAGEMENT_COST_CENTS)
 
     async def _payer(self, call: Call) -> None:
-        wallet = await wallet_of_header(
-            call.request.headers.get(HEADER),
-            chain_id=self._chain.chain_id,
-            clock=self._clock,
-            vocabulary=self._vocabulary,
-            is_valid_contract_signature=self._chain.is_valid_signature,
-        )
+        wallet = await wallet_of_header(call.request.headers.get(HEADER), self._envelopes)
         if wallet is None:
             await self._access.identify(call)
             return

@@ -12,7 +12,7 @@ from typing import Final
 from svcnb.emulator.chain.engines import Node, start_node
 from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.keys.secp import address_of
+from svcnb.protocol.signature import address_of_secret
 
 FUNDS: Final = 1_000_000 * 10**18
 """Initial balance of each of the service's wallets, in wei."""
@@ -30,7 +30,7 @@ def first_balances(custody: Custody, payers: int) -> dict[str, int]:
         and the values are amounts in wei.
     """
     secrets = [custody.owner_secret(), custody.admin_payer_secret(), *map(custody.payer_secret, range(payers))]
-    return {address_of(secret): FUNDS for secret in secrets}
+    return {address_of_secret(secret): FUNDS for secret in secrets}
 
 
 class EarlyNode:

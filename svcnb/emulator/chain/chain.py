@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
-from svcnb.emulator.chain import deploy, journal
+from svcnb.emulator.chain import deploy
 from svcnb.emulator.chain.bootstrap import FUNDS, EarlyNode
 from svcnb.emulator.chain.errors import ChainUnavailable, RpcError, Unsupported
 from svcnb.emulator.chain.events import RESET, ChainEvent, Listener, Listeners, read_events
@@ -93,10 +93,10 @@ class Chain:
             if isinstance(chain, LocalChain):
                 wallets = (self._owner, self._admin, *self._payers)
                 await chain.start(settings.chain_id, {wallet.address: FUNDS for wallet in wallets}, early)
+                chain.on_reset = self._reset
             else:
                 self.chain_id = await chain.chain_id()
             chain.on_receipt = self._publish
-            chain.on_reset = self._reset
             delay_s = settings.chain_block_time_ms / 1000
             self._chain = chain
             self._relay = Relay(chain, self.chain_id, self._payers, store=self._store, delay_s=delay_s)
@@ -300,7 +300,8 @@ class Chain:
             RpcError: The new balance exceeds the maximum of 2**256 - 1 wei.
             Unsupported: The chain is not the emulator's own chain.
         """
-        return await self._chain.add_balance(address, wei)
+        chain = self._own_chain("the emulator cannot create ether on an external chain: use the faucet of that chain")
+        return await chain.add_balance(address, wei)
 
     async def export_snapshot(self) -> bytes:
         """Returns a snapshot of the whole chain as bytes: its state, its blocks and its position in the journal.
@@ -308,7 +309,7 @@ class Chain:
         Raises:
             Unsupported: The chain is not the emulator's own chain.
         """
-        return await self._chain.export_snapshot()
+        return await self._own_chain("the emulator cannot save a snapshot of an external chain").export_snapshot()
 
     async def import_snapshot(self, data: bytes) -> None:
         """Restores a snapshot from `export_snapshot`, in the node and in the journal.
@@ -319,25 +320,12 @@ class Chain:
             SnapshotUnusable: The bytes are not a snapshot of this chain. The chain is unchanged.
             Unsupported: The chain is not the emulator's own chain.
         """
-        await self._chain.import_snapshot(data)
+        await self._own_chain("the emulator cannot restore a snapshot of an external chain").import_snapshot(data)
 
-    async def snapshot(self, name: str) -> None:
-        """Saves a snapshot of the emulator's own chain in the database. Replaces a snapshot with the same name."""
-        content = await self.export_snapshot()
-        await self._store.run_long(lambda connection: journal.save_snapshot(connection, name, content))
-
-    async def restore(self, name: str) -> None:
-        """Restores a snapshot that `snapshot` saved.
-
-        Raises:
-            LookupError: No snapshot has that name.
-            SnapshotUnusable: The snapshot does not belong to this chain. The chain is unchanged.
-            Unsupported: The chain is not the emulator's own chain.
-        """
-        content = await self._store.run_long(lambda connection: journal.read_snapshot(connection, name))
-        if content is None:
-            raise LookupError(f"chain snapshot {name!r} not found: save a snapshot with this name first")
-        await self.import_snapshot(content)
+    def _own_chain(self, problem: str) -> LocalChain:
+        if not isinstance(self._chain, LocalChain):
+            raise Unsupported(problem)
+        return self._chain
 
     # --- events -----------------------------------------------------------------------------------------------------
 

@@ -116,9 +116,8 @@ async def check_version(request: Request, address: str) -> None:
     Raises:
         ChainUnusable: A different version of svcnb deployed the contract.
     """
-    loupe = contract.function("facets")
-    answer = await request("eth_call", {"to": address, "data": "0x" + loupe.encode_call(abi, ()).hex()}, "latest")
-    there = {selector for _, selectors in loupe.decode_result(abi, bytes.fromhex(answer[2:])) for selector in selectors}
+    facets = await _view(request, address, "facets")
+    there = {selector for _, selectors in facets for selector in selectors}
     if lacking := sorted(name for name, function in contract.functions().items() if function.selector not in there):
         raise ChainUnusable(
             f"a different version of svcnb deployed the contract at {address}, which lacks these functions: "
@@ -135,22 +134,22 @@ async def settings_calls(request: Request, address: str, *, payers: Sequence[str
         payers: Addresses of the wallets that send managed writes.
         admin_payer: Address of the wallet that manages the payers.
     """
+    settings = (
+        ("setApiPayers", "api_payers", tuple(payers)),
+        ("setAdminApiPayerAccount", "adminApiPayerAccount", admin_payer),
+        ("setRequestedApiPayerCount", "requestedApiPayerCount", len(payers)),
+    )
+    return [
+        Creation(address, contract.function(setter).encode_call(abi, (value,)), setter)
+        for setter, getter, value in settings
+        if await _view(request, address, getter) != value
+    ]
 
-    async def ask(name: str) -> Any:
-        function = contract.function(name)
-        answer = await request(
-            "eth_call", {"to": address, "data": "0x" + function.encode_call(abi, ()).hex()}, "latest"
-        )
-        return function.decode_result(abi, bytes.fromhex(answer[2:]))
 
-    wanted: list[tuple[str, Any]] = []
-    if tuple(await ask("api_payers")) != tuple(payers):
-        wanted.append(("setApiPayers", list(payers)))
-    if await ask("adminApiPayerAccount") != admin_payer:
-        wanted.append(("setAdminApiPayerAccount", admin_payer))
-    if await ask("requestedApiPayerCount") != len(payers):
-        wanted.append(("setRequestedApiPayerCount", len(payers)))
-    return [Creation(address, contract.function(name).encode_call(abi, (value,)), name) for name, value in wanted]
+async def _view(request: Request, address: str, name: str) -> Any:
+    function = contract.function(name)
+    answer = await request("eth_call", {"to": address, "data": "0x" + function.encode_call(abi, ()).hex()}, "latest")
+    return function.decode_result(abi, bytes.fromhex(answer[2:]))
 
 
 async def complete(

@@ -62,6 +62,7 @@ Table(
     """,
 )
 
+# No longer in use. The removal of a table needs a new version of the schema.
 Table("chain_snapshots", "name VARCHAR NOT NULL PRIMARY KEY, content BYTES NOT NULL")
 
 
@@ -238,18 +239,6 @@ def restore(connection: Connection, dump: Dump) -> None:
     for table in ("chain_journal", "chain_dumps"):
         connection.run(f"DELETE FROM {table} WHERE position > :kept", kept=kept)  # noqa: S608 - our own names
     save_dump(connection, dump)
-
-
-def save_snapshot(connection: Connection, name: str, content: bytes) -> None:
-    """Saves a named snapshot. Replaces an existing snapshot with that name."""
-    connection.run("DELETE FROM chain_snapshots WHERE name = :name", name=name)
-    connection.insert("chain_snapshots", name=name, content=content)
-
-
-def read_snapshot(connection: Connection, name: str) -> bytes | None:
-    """Returns a named snapshot, or None if no snapshot has that name."""
-    found: bytes | None = connection.value("SELECT content FROM chain_snapshots WHERE name = :name", name=name)
-    return found
 
 
 # --- snapshots as bytes -----------------------------------------------------------------------------------------------

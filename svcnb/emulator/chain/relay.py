@@ -19,12 +19,12 @@ from svcnb.emulator.chain.errors import REVERTED, ChainUnavailable, ContractReve
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.remote import RemoteChain
 from svcnb.emulator.chain.transactions import sign
-from svcnb.emulator.keys.secp import address_of
 from svcnb.emulator.platform import abi, leases
 from svcnb.emulator.platform.fair_limit import FairLimit
 from svcnb.emulator.platform.offload import current_account
 from svcnb.emulator.platform.store import Store
 from svcnb.protocol.contract import AbiError, Function, decode_revert
+from svcnb.protocol.signature import address_of_secret
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ class Wallet:
     def of(cls, secret: bytes) -> Wallet:
         """Returns the wallet of a private key."""
         # Keep the secret in a closure, so that no repr, dump or traceback with locals shows it.
-        return cls(address_of(secret), lambda: secret)
+        return cls(address_of_secret(secret), lambda: secret)
 
     def __repr__(self) -> str:
         return f"Wallet({self.address})"
@@ -119,7 +119,7 @@ class Relay:
         data = function.encode_call(abi, arguments)
 
         async def send(payer: Wallet) -> bytes:
-            seen = await self._height()
+            seen = await self._chain.height()
             result = await self._simulate(payer.address, to, data)
             if self._delay_s:
                 await asyncio.sleep(self._delay_s)
@@ -164,10 +164,7 @@ class Relay:
             await asyncio.gather(*(self._simulate(payer.address, to, each) for each in data))
             if self._delay_s:
                 await asyncio.sleep(self._delay_s)
-            if isinstance(self._chain, LocalChain):
-                receipts = await self.send_all(payer, [(to, each) for each in data])
-            else:
-                receipts = [await self.send(payer, to, each) for each in data]
+            receipts = await self.send_all(payer, [(to, each) for each in data])
             for (function, _), each, receipt in zip(calls, data, receipts, strict=True):
                 if receipt["status"] != "0x1":
                     await self._simulate(payer.address, to, each)
@@ -224,7 +221,6 @@ class Relay:
         return await asyncio.shield(task)
 
     async def _alone(self, payer: Wallet, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
-        """Runs a function while no other server uses the payer."""
         async with self.holding(payer):
             return await work(payer)
 
@@ -243,50 +239,19 @@ class Relay:
             yield
 
     async def send(self, wallet: Wallet, to: str | None, data: bytes) -> dict[str, Any]:
-        """Signs and sends one transaction and waits for its block.
-
-        Args:
-            wallet: Sender. Other tasks must not send transactions from this wallet at the same time.
-            to: Address of the receiver, or None to create a contract.
-            data: Call data or creation code.
-
-        Returns:
-            The receipt, even if the contract reverted the transaction.
-
-        Raises:
-            ChainUnavailable: The chain does not respond, or rejected the transaction.
-        """
-        try:
-            if wallet.nonce is None:
-                # "pending" also counts unconfirmed transactions that a killed server has sent.
-                count = await self._chain.request("eth_getTransactionCount", wallet.address, "pending")
-                wallet.nonce = int(count, 16)
-            gas, fee, tip = await self._price(wallet.address, to, data)
-            raw = sign(
-                wallet.secret(),
-                chain_id=self._chain_id,
-                nonce=wallet.nonce,
-                to=to,
-                data=data,
-                gas=gas,
-                max_fee=fee,
-                tip=tip,
-            )
-            nonce, wallet.nonce = wallet.nonce, None  # the nonce is unknown until the chain has responded
-            receipt = await self._chain.submit(raw)
-        except RpcError as error:
-            raise ChainUnavailable(
-                f"the chain returned an error for a transaction of {wallet.address}: {error}"
-            ) from error
-        wallet.nonce = nonce + 1
+        """Sends one transaction and returns its receipt. See `send_all`."""
+        [receipt] = await self.send_all(wallet, [(to, data)])
         return receipt
 
     async def send_all(self, wallet: Wallet, calls: Sequence[tuple[str | None, bytes]]) -> list[dict[str, Any]]:
-        """Sends several transactions in order on the emulator's own chain, where one journal commit contains them all.
+        """Signs and sends transactions in order, and waits for their blocks.
+
+        On the emulator's own chain, one journal commit contains them all. On an external chain, each transaction waits
+        for the block of the previous one.
 
         Args:
             wallet: Sender. Other tasks must not send transactions from this wallet at the same time.
-            calls: Receiver (None to create a contract) and data of each transaction.
+            calls: Receiver (None to create a contract), and call data or creation code, of each transaction.
 
         Returns:
             The receipts of all transactions, including reverted transactions.
@@ -298,33 +263,33 @@ class Relay:
         wallet.nonce = None  # the nonce is unknown until the chain has responded
         try:
             if first is None:
-                first = int(await self._chain.request("eth_getTransactionCount", wallet.address, "latest"), 16)
-            signed = [
-                sign(
-                    wallet.secret(),
-                    chain_id=self._chain_id,
-                    nonce=nonce,
-                    to=to,
-                    data=data,
-                    gas=GAS,
-                    max_fee=MAX_FEE,
-                    tip=0,
-                )
-                for nonce, (to, data) in enumerate(calls, first)
-            ]
-            receipts = await asyncio.gather(*map(self._chain.submit, signed))
+                # "pending" also counts unconfirmed transactions that a killed server has sent.
+                first = int(await self._chain.request("eth_getTransactionCount", wallet.address, "pending"), 16)
+            numbered = list(enumerate(calls, first))
+            if isinstance(self._chain, LocalChain):
+                receipts = await asyncio.gather(*(self._submit(wallet, nonce, *call) for nonce, call in numbered))
+            else:
+                receipts = [await self._submit(wallet, nonce, *call) for nonce, call in numbered]
         except RpcError as error:
             raise ChainUnavailable(
                 f"the chain returned an error for a transaction of {wallet.address}: {error}"
             ) from error
-        wallet.nonce = first + len(signed)
+        wallet.nonce = first + len(calls)
         return receipts
 
-    async def _height(self) -> int:
-        try:
-            return await self._chain.height()
-        except RpcError as error:
-            raise ChainUnavailable(str(error)) from error
+    async def _submit(self, wallet: Wallet, nonce: int, to: str | None, data: bytes) -> dict[str, Any]:
+        gas, fee, tip = await self._price(wallet.address, to, data)
+        raw = sign(
+            wallet.secret(),
+            chain_id=self._chain_id,
+            nonce=nonce,
+            to=to,
+            data=data,
+            gas=gas,
+            max_fee=fee,
+            tip=tip,
+        )
+        return await self._chain.submit(raw)
 
     async def _price(self, sender: str, to: str | None, data: bytes) -> tuple[int, int, int]:
         """Returns gas limit, maximum fee and tip. The fee includes the tip, and both are in wei per unit of gas."""

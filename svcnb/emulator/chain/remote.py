@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from svcnb.emulator.chain.errors import ChainUnavailable, RpcError, Unsupported
+from svcnb.emulator.chain.errors import ChainUnavailable, RpcError
 from svcnb.emulator.chain.events import ignore
 from svcnb.emulator.platform.json_rpc import over_http
 from svcnb.protocol.limits import CHAIN_EVENT_SCAN_BLOCKS
@@ -34,8 +34,6 @@ class RemoteChain:
         """Number of the last block whose events this object has read."""
         self.on_receipt: Callable[[dict[str, Any]], Awaitable[None]] = ignore
         """Coroutine function to call with each receipt before its sender receives a response, and with polled logs."""
-        self.on_reset: Callable[[], Awaitable[None]] | None = None
-        """Unused, because the emulator cannot reset this chain."""
 
     @property
     def node_pid(self) -> int:
@@ -125,27 +123,3 @@ class RemoteChain:
             return
         await self.on_receipt({"logs": logs})
         self.head = last
-
-    async def add_balance(self, _address: str, _wei: int) -> int:
-        """Always raises an error, because an external chain does not support this operation.
-
-        Raises:
-            Unsupported: The chain is external.
-        """
-        raise Unsupported("the emulator cannot create ether on an external chain: use the faucet of that chain")
-
-    async def export_snapshot(self) -> bytes:
-        """Always raises an error, because an external chain does not support this operation.
-
-        Raises:
-            Unsupported: The chain is external.
-        """
-        raise Unsupported("the emulator cannot save a snapshot of an external chain")
-
-    async def import_snapshot(self, _data: bytes) -> None:
-        """Always raises an error, because an external chain does not support this operation.
-
-        Raises:
-            Unsupported: The chain is external.
-        """
-        raise Unsupported("the emulator cannot restore a snapshot of an external chain")

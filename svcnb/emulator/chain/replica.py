@@ -241,7 +241,8 @@ class Replica:
         self._dumped_at = dump.position
 
     async def _dump(self) -> Dump:
-        content = await offload(_from_hex, await self.ask("anvil_dumpState"))
+        shown = await self.ask("anvil_dumpState")
+        content = await offload(lambda: bytes.fromhex(shown[2:]))
         return Dump(self._position, self._digest, self.timestamp, self._head_hash, content)
 
     # --- restoring --------------------------------------------------------------------------------------------------
@@ -329,7 +330,7 @@ class Replica:
 
     async def _begin(self, dump: Dump | None) -> None:
         if dump is not None:
-            await self.ask("anvil_loadState", await offload(_as_hex, dump.content))
+            await self.ask("anvil_loadState", "0x" + await offload(dump.content.hex))
         block = await self._latest_block()
         if dump is None:
             dump = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
@@ -382,14 +383,6 @@ class Replica:
         with_transactions = False
         block: dict[str, Any] = await self.ask("eth_getBlockByNumber", "latest", with_transactions)
         return block
-
-
-def _as_hex(content: bytes) -> str:
-    return "0x" + content.hex()
-
-
-def _from_hex(text: str) -> bytes:
-    return bytes.fromhex(text[2:])
 
 
 def next_base_fee(block: dict[str, Any]) -> int:

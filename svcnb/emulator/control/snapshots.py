@@ -78,11 +78,7 @@ class Snapshots:
         )
 
     async def take(self, name: str) -> None:
-        """Saves a snapshot. Replaces a snapshot with the same name.
-
-        Args:
-            name: The name of the snapshot.
-        """
+        """Saves a snapshot. Replaces a snapshot with the same name."""
         async with self.quiesce.exclusive():
             await self.runs.flush()
             chain = await self.chain.export_snapshot()
@@ -98,13 +94,7 @@ class Snapshots:
             await self.store.run_long(work)
 
     async def restore(self, name: str) -> bool:
-        """Restores a snapshot.
-
-        Args:
-            name: Name of the snapshot.
-
-        Returns:
-            Whether a snapshot with that name exists.
+        """Restores a snapshot. Returns whether a snapshot with that name exists.
 
         Raises:
             ValueError: The time of the snapshot is outside the range of the clock. Earlier versions accepted any time.
@@ -128,14 +118,7 @@ class Snapshots:
         return True
 
     async def remove(self, name: str) -> bool:
-        """Deletes a snapshot.
-
-        Args:
-            name: Name of the snapshot.
-
-        Returns:
-            Whether a snapshot with that name existed.
-        """
+        """Deletes a snapshot. Returns whether a snapshot with that name existed."""
         return await self.store.run_long(lambda connection: _remove(connection, name))
 
     async def reset(self) -> None:

@@ -114,9 +114,6 @@ def require_plain(request: Request) -> None:
 async def parse(data: bytes) -> Any:
     """Returns the parsed JSON value of a body. Parses large input outside of the event loop.
 
-    Args:
-        data: The request body.
-
     Raises:
         StructuredError: 400 if the body is empty, is not UTF-8 JSON, or exceeds a limit for JSON.
     """

@@ -40,11 +40,7 @@ def sentence(problems: Iterable[ErrorDetails], what: str) -> str:
 
 
 def told(value: Any) -> str:
-    """Returns a value as JSON text. The function shortens a long text to 80 characters, with an ellipsis at the end.
-
-    Args:
-        value: A JSON value.
-    """
+    """Returns a value as JSON text. The function shortens a long text to 80 characters, with an ellipsis at the end."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 

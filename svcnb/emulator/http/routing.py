@@ -229,10 +229,6 @@ class Dispatcher:
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
         """Runs guards, body checks, handler and settlement, in the order of docs/service/http.md#order-of-checks.
 
-        Args:
-            endpoint: The endpoint that matches the request.
-            request: The HTTP request.
-
         Raises:
             ServiceError: A guard, a check or the handler rejects the request.
         """

@@ -14,9 +14,10 @@ from functools import lru_cache
 from itertools import count
 from typing import NoReturn
 
-from svcnb.emulator.keys.secp import SECRET_BYTES, address_of, is_secret
 from svcnb.emulator.platform.randomness import Randomness
+from svcnb.protocol.curve import SECRET_BYTES, is_secret
 from svcnb.protocol.keccak import keccak256
+from svcnb.protocol.signature import address_of_secret
 from svcnb.protocol.vocabulary import Vocabulary
 
 _VERSION = "v1/"
@@ -84,7 +85,7 @@ class Custody:
         return self._secret(f"{_VERSION}{path:064x}", _WALLET_PURPOSE)
 
     def _wallet_address(self, path: int) -> str:
-        return address_of(self.wallet_secret(path))
+        return address_of_secret(self.wallet_secret(path))
 
     def action_secret(self, cid: str) -> bytes:
         """Returns the private key of an action. The key depends only on the CID, so it is the same for every account.

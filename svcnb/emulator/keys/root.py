@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from svcnb.emulator.errors import StateUnusable
-from svcnb.emulator.keys.secp import SECRET_BYTES
 from svcnb.files import create_file
+from svcnb.protocol.curve import SECRET_BYTES
 
 if TYPE_CHECKING:
     from svcnb.emulator.platform.database import Connection
@@ -56,12 +56,12 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
         RootSecretUnusable: The file cannot be read or written, is damaged, or is not a regular file. Other users can
             read the file. The file belongs to a different seed.
     """
-    wanted = _Record("random", secrets.token_bytes(SECRET_BYTES)) if seed is None else None
-    if wanted is None:
-        secret = _from_seed(seed or "")
-        wanted = _Record("seeded", _fingerprint(secret))
+    if seed is None:
+        secret = secrets.token_bytes(SECRET_BYTES)
+        wanted = _Record("random", secret)
     else:
-        secret = wanted.value
+        secret = _from_seed(seed)
+        wanted = _Record("seeded", _fingerprint(secret))
     if state_dir is None:
         return secret
     path = state_dir / FILE_NAME

@@ -61,12 +61,12 @@ class Rpc:
         """Sends a request whose result is a number, and returns the number. By default, the number of the newest block.
 
         Raises:
-            RpcError: See `request`.
-            ChainUnavailable: See `request`, or the result is not a number.
+            ChainUnavailable: The chain did not respond, or returned an error or a result that is not a number.
         """
-        found = await self.request(method, *params)
         try:
-            return int(found, 16)
+            return int(await self.request(method, *params), 16)
+        except RpcError as error:
+            raise ChainUnavailable(f"{method}: {error}") from None
         except (TypeError, ValueError):
             raise ChainUnavailable(f"{method}: the response is not a number") from None
 

@@ -84,7 +84,7 @@ class Store:
                     f"the database type {self._address.kind} is not supported: use a URL that starts with sqlite:// or postgresql://"
                 )
             self._connection = self._opened()
-        except InvalidDatabaseUrl as error:
+        except (InvalidDatabaseUrl, DriverMissing) as error:
             raise StateUnusable(str(error)) from error
         except ValueError as error:
             # The message omits the URL, because it can contain a password.
@@ -92,8 +92,6 @@ class Store:
                 "the database URL is invalid: use sqlite:////absolute/path.db, or "
                 "postgresql://user:password@host/name with the `postgres` extra"
             ) from error
-        except DriverMissing as error:
-            raise StateUnusable(str(error)) from error
         except DatabaseError as error:
             next_step = (
                 "check the path, restore the file from a copy, or start with a different database or state folder"

@@ -52,11 +52,7 @@ class AnswerOrder:
         self._note(operation, is_answer=False)
 
     def answered(self, operation: Hashable) -> None:
-        """Records that the action received the result of an operation.
-
-        Args:
-            operation: The completed operation.
-        """
+        """Records that the action received the result of an operation."""
         if not self._repeats:
             if operation in self._positions:
                 return  # the action has already aborted the operation
@@ -64,11 +60,7 @@ class AnswerOrder:
         self._note(operation, is_answer=True)
 
     def aborted(self, operation: Hashable) -> None:
-        """Records that the action aborted an operation.
-
-        Args:
-            operation: The aborted operation.
-        """
+        """Records that the action aborted an operation."""
         if self._repeats:
             self._note(operation, is_answer=True)
         else:
@@ -91,11 +83,7 @@ class AnswerOrder:
         self._release()
 
     async def turn(self, operation: Hashable) -> None:
-        """Waits in the second attempt for all events that preceded the result in the first attempt.
-
-        Args:
-            operation: Operation whose result must wait.
-        """
+        """Waits in the second attempt for all events that preceded the operation's result in the first attempt."""
         if not self._repeats or not self._has_to_wait(operation):
             return
         turn = self._turns[operation] = asyncio.get_running_loop().create_future()

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from svcnb.emulator.keys.custody import Custody
 from svcnb.emulator.keys.encryption import CipherError, decrypt, encrypt
-from svcnb.emulator.keys.secp import address_of, compressed_public_key
+from svcnb.emulator.keys.secp import compressed_public_key
 from svcnb.emulator.platform.offload import LARGE_BYTES, offload, once_in_thread
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse, Meter, Module, OperationRefused
 from svcnb.protocol.aes_gcm import NONCE_BYTES, TAG_BYTES, load
 from svcnb.protocol.limits import MAX_CID_CHARS, MAX_MESSAGE_BYTES, MAX_OUTBOUND_PER_RUN, ActionLimits
+from svcnb.protocol.signature import address_of_secret
 
 if TYPE_CHECKING:
     from svcnb.emulator.platform.randomness import Randomness
@@ -66,7 +67,7 @@ class ActionHost:
             case "action_public_key", (ipfs_id,):
                 return compressed_public_key(self.custody.action_secret(_bounded(ipfs_id)))
             case "action_address", (ipfs_id,):
-                return address_of(self.custody.action_secret(_bounded(ipfs_id)))
+                return address_of_secret(self.custody.action_secret(_bounded(ipfs_id)))
             case "encrypt", (pkp_id, message):
                 return await self._encrypt(pkp_id, message)
             case "decrypt", (pkp_id, ciphertext):

@@ -25,11 +25,7 @@ def memory_text(limits: ActionLimits) -> str:
 
 
 def unsupported_text(what: str) -> str:
-    """Returns the error message of a run with an operation that the engine `fast` does not support.
-
-    Args:
-        what: Unsupported operation.
-    """
+    """Returns the error message of a run with an operation that the engine `fast` does not support."""
     if IN_PAGE:
         return (
             f"The engine 'fast' encountered {what}, which it cannot execute like the service. A browser page has no "

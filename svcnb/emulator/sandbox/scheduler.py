@@ -68,8 +68,5 @@ def slots(count: int) -> FairLimit:
 
     One account can use at most three quarters of the slots (rounded up). An eighth of the slots (rounded down) is
     reserved for accounts without a slot.
-
-    Args:
-        count: Number of slots.
     """
     return FairLimit(count, count - count // _PART_FOR_OTHERS, reserved=count // _PART_FOR_NEWCOMERS)

@@ -213,13 +213,7 @@ class Session:
             self._fail("host", HOST_LOST_TEXT)
 
     def _do(self, number: int, work: Coroutine[Any, Any, None], size: int = 0) -> None:
-        """Starts a task that ends with the run.
-
-        Args:
-            number: Id of the isolate's call, or a negative id of the service's own task.
-            work: Coroutine to run.
-            size: Length of the call's data, in bytes.
-        """
+        """Starts a task that ends with the run, for a call of the isolate with ``size`` bytes or for the service."""
         self._in_flight_bytes += size
         task = self._calls[number] = asyncio.get_running_loop().create_task(work, context=self._context)
         task.add_done_callback(lambda _: self._done(number, size))

@@ -156,27 +156,26 @@ def _cid_hash(value: object, info: ValidationInfo) -> object:
         if type(value) is int and value == 0 and not is_refused(info, "a permitted CID hash as the number 0"):
             return WILDCARD_HASH
         raise mismatch(f"expected a CID hash (a string of hex digits, or 0 for all actions), got {shown(value)}")
-    text = value.strip()
-    if looks_like_cid(text):
-        raise unusable(
-            f"{shown(value)} is a raw CID, not a hash: send keccak256 of the CID text, as 0x followed by 64 hex digits "
-            "(hashed_cid in list_actions)"
-        )
-    found = _HEX.match(text)
+    found = _HEX.match(_not_raw_cid(value))
     if not found or len(found[1].lstrip("0")) > _HASH_DIGITS:
         raise unusable(f"invalid CID hash {shown(value)}: send up to 64 hex digits, with or without 0x")
     return _hash_text(int(found[1], 16))
 
 
-def _hashed_cid(value: object) -> object:
-    if not isinstance(value, str):
-        raise mismatch(f"expected a string with 0x followed by 64 hex digits, got {shown(value)}")
+def _not_raw_cid(value: str) -> str:
     text = value.strip()
     if looks_like_cid(text):
         raise unusable(
             f"{shown(value)} is a raw CID, not a hash: send keccak256 of the CID text, as 0x followed by 64 hex digits "
             "(hashed_cid in list_actions)"
         )
+    return text
+
+
+def _hashed_cid(value: object) -> object:
+    if not isinstance(value, str):
+        raise mismatch(f"expected a string with 0x followed by 64 hex digits, got {shown(value)}")
+    text = _not_raw_cid(value)
     if found := _HEX_PREFIXED.match(text):
         number = int(found[1], 16)
     elif _DECIMAL.match(text):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 
-from svcnb.emulator.access.signatures import verify_envelope
+from svcnb.emulator.access.signatures import EnvelopeVerifier
 from svcnb.emulator.errors import EndpointFailure, Unavailable
 from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.faults import Faults
 from svcnb.protocol.typed_data import Flow, envelope
 from svcnb.protocol.vocabulary import Vocabulary
 
@@ -41,14 +43,10 @@ def _sign(typed_data: dict[str, Any], account: Any = OWNER) -> str:
 
 
 async def _verify(typed_data: object, signature: object, wallet: ContractWallet, **other: Any) -> str:
-    facts: dict[str, Any] = {
-        "flow": Flow.CREATE_WALLET,
-        "chain_id": CHAIN,
-        "clock": Clock(frozen_at=NOW + 0.9),
-        "vocabulary": Vocabulary(),
-        "is_valid_contract_signature": wallet,
-    }
-    return await verify_envelope(typed_data, signature, **(facts | other))
+    chain: Any = SimpleNamespace(chain_id=CHAIN, is_valid_signature=wallet)
+    clock = other.get("clock") or Clock(frozen_at=NOW + 0.9)
+    verifier = EnvelopeVerifier(chain, clock, Faults(), Vocabulary())
+    return await verifier.verify(typed_data, signature, other.get("flow", Flow.CREATE_WALLET))
 
 
 def _envelope(address: str = OWNER.address, flow: Flow = Flow.CREATE_WALLET, issued_at: int = NOW) -> dict[str, Any]:

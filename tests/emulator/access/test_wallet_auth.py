@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 from hypothesis import given, strategies as st
 
+from svcnb.emulator.access.signatures import EnvelopeVerifier
 from svcnb.emulator.access.wallet_auth import wallet_of_header
 from svcnb.emulator.errors import StructuredError, Unavailable
 from svcnb.emulator.platform.clock import Clock
+from svcnb.emulator.platform.faults import Faults
 from svcnb.protocol.typed_data import Flow, envelope
 from svcnb.protocol.vocabulary import Vocabulary
 from svcnb.protocol.wallet_auth import decode_wallet_auth, encode_wallet_auth
@@ -35,13 +38,8 @@ async def _wallet_of(value: str | None, *, contract: bool | Exception = False) -
             raise contract
         return contract
 
-    return await wallet_of_header(
-        value,
-        chain_id=CHAIN,
-        clock=Clock(frozen_at=NOW),
-        vocabulary=Vocabulary(),
-        is_valid_contract_signature=ask,
-    )
+    chain: Any = SimpleNamespace(chain_id=CHAIN, is_valid_signature=ask)
+    return await wallet_of_header(value, EnvelopeVerifier(chain, Clock(frozen_at=NOW), Faults(), Vocabulary()))
 
 
 async def test_a_signed_header_proves_its_wallet() -> None:

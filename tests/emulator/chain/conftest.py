@@ -121,6 +121,7 @@ class World:
         self.w3 = Web3(GatewayProvider(self.rpc))
         self.contract = self.w3.eth.contract(Web3.to_checksum_address(chain.contract_address), abi=contract.abi())
         self.errors = known_errors()
+        self.deployed = self.run(chain.export_snapshot())
         self._wallets = 0
 
     def rpc(self, body: Any) -> Any:
@@ -222,7 +223,6 @@ def session_world(request: pytest.FixtureRequest) -> Iterator[World]:
     chain = Chain(settings, store, custody, clock)
     loop.run(chain.start())
     world = World(loop, chain, clock, custody)
-    world.run(chain.snapshot("deployed"))
     yield world
     world.run(chain.stop())
     store.close()
@@ -231,7 +231,7 @@ def session_world(request: pytest.FixtureRequest) -> Iterator[World]:
 
 @pytest.fixture
 def world(session_world: World) -> World:
-    session_world.run(session_world.chain.restore("deployed"))
+    session_world.run(session_world.chain.import_snapshot(session_world.deployed))
     session_world.clock.freeze(T0)
     session_world.events.clear()
     return session_world

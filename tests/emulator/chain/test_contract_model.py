@@ -55,7 +55,7 @@ class Ownership(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         world = self.world
-        world.run(world.chain.restore("deployed"))
+        world.run(world.chain.import_snapshot(world.deployed))
         world._wallets = 0
         self.wallets = [world.wallet() for _ in range(5)]
         self.payer, self.owner = world.payer(), world.owner()

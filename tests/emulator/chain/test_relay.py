@@ -19,7 +19,6 @@ from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, Contrac
 from svcnb.emulator.chain.local import LocalChain
 from svcnb.emulator.chain.relay import Wallet
 from svcnb.emulator.keys.custody import Custody
-from svcnb.emulator.keys.secp import address_of
 from svcnb.emulator.platform.clock import Clock
 from svcnb.emulator.platform.json_rpc import over_http
 from svcnb.emulator.platform.offload import current_account
@@ -27,6 +26,7 @@ from svcnb.emulator.platform.randomness import Randomness
 from svcnb.emulator.platform.store import Store
 from svcnb.emulator.settings import Settings
 from svcnb.protocol.contract import AbiError
+from svcnb.protocol.signature import address_of_secret
 
 if TYPE_CHECKING:
     from tests.emulator.chain.conftest import StartChain, World
@@ -236,11 +236,11 @@ async def test_an_external_chain_works_if_the_owner_has_ether(foreign_url: str) 
     settings = Settings.load({}, seed="own", chain_rpc=foreign_url, api_payers=1)
     custody = Custody(b"own".ljust(32), settings.vocabulary, Randomness("own"))
     connection, store = over_http(foreign_url), Store(None)
-    owner = address_of(custody.owner_secret())
+    owner = address_of_secret(custody.owner_secret())
     try:
         with pytest.raises(ChainUnusable, match=owner):
             await Chain(settings, store, custody, Clock()).start()
-        for address in (owner, address_of(custody.payer_secret(0))):
+        for address in (owner, address_of_secret(custody.payer_secret(0))):
             await connection.request("anvil_setBalance", address, hex(10**20))
         chain = Chain(settings, store, custody, Clock())
         await chain.start()
@@ -252,7 +252,7 @@ async def test_an_external_chain_works_if_the_owner_has_ether(foreign_url: str) 
         assert await chain.write("addGroup", KEY, "g", "", [], []) == 1
         with pytest.raises(ContractRevert, match="NoAccountAccess"):
             await chain.write("addGroup", 404, "", "", [], [])
-        for impossible in (chain.faucet(owner, 1), chain.snapshot("x"), chain.import_snapshot(b"")):
+        for impossible in (chain.faucet(owner, 1), chain.export_snapshot(), chain.import_snapshot(b"")):
             with pytest.raises(Unsupported):
                 await impossible
         await chain.stop()

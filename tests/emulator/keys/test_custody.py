@@ -10,8 +10,8 @@ from eth_utils.crypto import keccak
 from hypothesis import given, strategies as st
 
 from svcnb.emulator.keys.custody import Custody, first_secret
-from svcnb.emulator.keys.secp import ORDER, is_secret
 from svcnb.emulator.platform.randomness import Randomness
+from svcnb.protocol.curve import ORDER, is_secret
 from svcnb.protocol.vocabulary import Vocabulary
 
 ROOT = hashlib.sha256(b"a root for the tests").digest()
