@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from svcnb.client.errors import SigningError
@@ -14,13 +13,14 @@ from svcnb.client.signing.eth import eth_account, is_local_account
 from svcnb.client.signing.signer import Signer
 from svcnb.client.signing.typed_data import typed_data_digest
 from svcnb.errors import InvalidType
-from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 from svcnb.protocol.curve import SECRET_BYTES
 from svcnb.protocol.errors import MalformedValue
 from svcnb.protocol.hashes import checksum_address, parse_hex
 from svcnb.protocol.signature import address_of_secret, personal_digest, sign_digest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from eth_account.signers.local import LocalAccount
 
 _WRONG: Final = "MAC mismatch"  # the message of eth-keyfile for a wrong password, because its errors have no codes
@@ -122,6 +122,10 @@ class LocalSigner(Signer):
                 unencrypted key, or eth-account is not installed.
             OSError: The file cannot be read, or is not a regular file.
         """
+        from pathlib import Path
+
+        from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
+
         file = Path(path)
         try:
             text = read_text(file, MAX_TEXT_FILE_BYTES).strip()
@@ -170,6 +174,8 @@ class LocalSigner(Signer):
         """
         if not password:
             raise SigningError("the password is empty", hint="Choose a password that you can remember or store.")
+        from pathlib import Path
+
         file = Path(path)
         sealed = json.dumps(_account("the encryption of a key file").encrypt(self._key.reveal(), _plain(password)))
         try:

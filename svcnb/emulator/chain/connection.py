@@ -94,15 +94,14 @@ class StreamConnection:
             raise self._lost
         number = next(self._ids)
         asked = _Pending(asyncio.get_running_loop().create_future(), limit)
-        # Without a callback, asyncio logs an error as never retrieved if the request fails during the write.
-        asked.answer.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._waiting[number] = asked
         message = json_rpc.request(number, method, params)
         try:
             line = await offload(_line, message) if is_large(params) else _line(message)
-            async with asyncio.timeout(RPC_TIMEOUT_S):  # a node that is stopped does not read
-                await self._write(line)
-            async with asyncio.timeout(RPC_TIMEOUT_S):
+            async with asyncio.timeout(RPC_TIMEOUT_S) as deadline:
+                await self._write(line)  # a stopped node does not read
+                if len(line) > PIECE_BYTES:
+                    deadline.reschedule(asyncio.get_running_loop().time() + RPC_TIMEOUT_S)
                 return await asked.answer
         except TimeoutError as error:
             raise ChainUnavailable(
@@ -112,6 +111,8 @@ class StreamConnection:
             raise ConnectionLost(f"the connection to the chain node is lost ({error})") from error
         finally:
             self._waiting.pop(number, None)
+            if asked.answer.done() and not asked.answer.cancelled():
+                asked.answer.exception()  # otherwise, asyncio logs the error of a request whose write failed
 
     async def close(self) -> None:
         """Cancels the tasks that read responses, and closes the connection. Ignores errors of the socket."""
