@@ -147,7 +147,10 @@ def run(
     home = None
     if isinstance(kind, OwnNotebook):  # a notebook runs in its own folder, as in Jupyter
         home = kind.file.resolve().parent
-        environment |= {name: str(Path(environment[name]).expanduser().resolve()) for name in _paths(environment)}
+        # In another folder, a relative path would refer to another file.
+        for setting in _PATHS:
+            if (path := environment.get(setting)) not in {None, "", OFF}:
+                environment[setting] = str(Path(path).expanduser().resolve())
     notebook, error, said = execute(
         kind.template, checked, environment, cell_timeout, folder=home, progress=progress, own_kernel=home is None
     )
@@ -160,7 +163,8 @@ def run(
         _put_on_top(notebook, concluded)
     facts, unseen = _header(notebook)
     stem = folder / file if file else _free(folder, kind.name)
-    made = _write(notebook, _titled(kind.title, facts), stem, code=code)
+    title = " · ".join([kind.title, *(facts[name] for name in _IN_TITLE if name in facts)])
+    made = _write(notebook, title, stem, code=code)
     printed = print_pdf(made[1]) if pdf else None
     if failure is not None:
         message, hint = (masked(text, secrets) for text in failure.told)
@@ -190,14 +194,6 @@ def prepare(
     if isinstance(kind, ReportKind):
         check_settings(kind.reads, environment)
     return kind, checked, environment
-
-
-def _paths(environment: Mapping[str, str]) -> list[str]:
-    """Returns the names of settings that contain paths.
-
-    In another folder, a relative path would refer to another file.
-    """
-    return [name for name in _PATHS if environment.get(name) not in {None, "", OFF}]
 
 
 def find(name: str) -> ReportKind | OwnNotebook:
@@ -268,11 +264,6 @@ def _header(notebook: NotebookNode) -> tuple[dict[str, str], tuple[str, ...]]:
     """Returns the values of the report's header, and the data that the report could not read."""
     told = next((each for cell in notebook.cells if (each := _told(cell, HEADER)) is not None), None) or {}
     return dict(told.get("facts", {})), tuple(told.get("not_visible", ()))
-
-
-def _titled(title: str, facts: Mapping[str, str]) -> str:
-    """Returns the title of the page, with the subject and the time."""
-    return " · ".join([title, *(facts[name] for name in _IN_TITLE if name in facts)])
 
 
 def _point_at_failure(notebook: NotebookNode, cell: int) -> None:

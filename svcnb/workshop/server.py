@@ -110,7 +110,8 @@ class WorkshopServer:
         listening = socket.create_server((host, port))
         self.port: int = int(listening.getsockname()[1])
         self.url: str = (url or f"http://{host}:{self.port}").rstrip("/")
-        self._starts = _starts()
+        # More simultaneous starts than processor cores only delay each other.
+        self._starts = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
         self._turns: dict[str, asyncio.Lock] = {}
         self._asked: Counter[str] = Counter()
 
@@ -350,11 +351,6 @@ async def _refuse(_request: Request, error: Exception) -> Response:
 async def _fail(_request: Request, _error: Exception) -> Response:
     answer = {"error": "failed", "message": "the workshop server failed", "fix": "Contact your instructor."}
     return JSONResponse(answer, status_code=500)
-
-
-def _starts() -> ThreadPoolExecutor:
-    # More simultaneous starts than processor cores only delay each other.
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="svcnb-workshop-start")
 
 
 def _problem(error: ValueError) -> str:

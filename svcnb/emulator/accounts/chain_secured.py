@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from svcnb.emulator.access.signatures import EnvelopeVerifier
 from svcnb.emulator.accounts.contract_calls import WRITE_ERRORS, ContractCalls, require_master
@@ -55,6 +55,7 @@ class ChainSecured:
 
     def endpoints(self) -> list[Endpoint]:
         """Returns the endpoints that a signature authorises."""
+        signed: Any = {"answers_for": (_CONTRACT_ASKED,), "errors": frozenset({400}), "tag": _TAG}
         return [
             Endpoint(
                 "POST",
@@ -62,9 +63,7 @@ class ChainSecured:
                 self.create_wallet_with_signature,
                 request=CreateWalletWithSignatureRequest,
                 response=SignedWalletResponse,
-                answers_for=(_CONTRACT_ASKED,),
-                errors=frozenset({400}),
-                tag=_TAG,
+                **signed,
             ),
             Endpoint(
                 "POST",
@@ -72,9 +71,7 @@ class ChainSecured:
                 self.add_usage_api_key_with_signature,
                 request=AddUsageApiKeyWithSignatureRequest,
                 response=SignedUsageApiKeyResponse,
-                answers_for=(_CONTRACT_ASKED,),
-                errors=frozenset({400}),
-                tag=_TAG,
+                **signed,
             ),
             Endpoint(
                 "POST",

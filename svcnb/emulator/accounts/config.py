@@ -117,8 +117,18 @@ class NodeConfig:
     async def action_limits(self, _call: Call, _given: None) -> ActionClientConfig:
         """Returns the limits of one run, such as the maximum duration and the maximum memory."""
         limits = self.settings.limits
-        shown = {name: value for name, value in limits._asdict().items() if name in ActionClientConfig.model_fields}
-        return ActionClientConfig(async_timeout_ms=limits.timeout_ms, **shown)
+        return ActionClientConfig(
+            timeout_ms=limits.timeout_ms,
+            async_timeout_ms=limits.timeout_ms,
+            memory_limit_mb=limits.memory_limit_mb,
+            max_code_length=limits.max_code_length,
+            max_response_length=limits.max_response_length,
+            max_console_log_length=limits.max_console_log_length,
+            max_fetch_count=limits.max_fetch_count,
+            max_get_keys_count=limits.max_get_keys_count,
+            max_retries=limits.max_retries,
+            client_timeout_ms_buffer=limits.client_timeout_ms_buffer,
+        )
 
     async def service_version(self, _call: Call, _given: None) -> VersionResponse:
         """Returns the name and version of the running server."""

@@ -495,7 +495,7 @@ async def test_the_test_route_starts_one_run_of_any_kind(door):
     assert (run["id"], run["response"]["response"]) == (taken["run_id"], {"scheduled_at": "now"})
 
 
-async def another_owner(door):
+async def another_owner(door: Any) -> dict[str, str]:
     """Returns the headers of another owner's requests, so that a test does not change the owner of the other tests."""
     token = str(uuid4())
     order = {"challenge": challenge_of(token), "email": f"{token}@example.org"}
