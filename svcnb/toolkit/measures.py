@@ -37,7 +37,7 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
     """Reads the measurements of runs. A million runs need about 3 seconds of processor time and 70 MB of memory.
 
     Args:
-        connection: Connection to the record, only for this call. None results in an empty DataFrame.
+        connection: Connection to the record. None results in an empty DataFrame.
         where: SQL condition, with question marks as placeholders.
         values: Values of the placeholders.
 
@@ -53,12 +53,22 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
     known = _Codes()
     numbers = np.empty((0, _NUMBERS))
     if connection is not None:
-        connection.text_factory = known.__getitem__  # SQLite returns a code instead of each string
-        flat = chain.from_iterable(connection.execute(query, values))
-        numbers = np.fromiter(flat, dtype=np.float64).reshape(-1, _NUMBERS)
+        usual, connection.text_factory = (
+            connection.text_factory,
+            known.__getitem__,
+        )  # SQLite returns a code instead of each string
+        try:
+            flat = chain.from_iterable(connection.execute(query, values))
+            numbers = np.fromiter(flat, dtype=np.float64).reshape(-1, _NUMBERS)
+        finally:
+            connection.text_factory = usual
     numbers = numbers[np.argsort(numbers[:, 0], kind="stable")]
-    times, elapsed = numbers[:, 0], numbers[:, 1].copy()
-    cents, codes = numbers[:, 2].astype(np.int32), numbers[:, 3].astype(np.int32)
+    times, elapsed, cents, codes = (
+        numbers[:, 0],
+        numbers[:, 1].copy(),
+        numbers[:, 2].astype(np.int32),
+        numbers[:, 3].astype(np.int32),
+    )
     split = [each.decode(errors="replace").split(_SEPARATOR, len(_NAMES) - 1) for each in known]
     columns = {"started_at": pd.to_datetime(np.round(times * 1e6).astype(np.int64), unit="us", utc=True)}
     for place, name in enumerate(_NAMES):
