@@ -149,7 +149,7 @@ def run(
         home = kind.file.resolve().parent
         # In another folder, a relative path would refer to another file.
         for setting in _PATHS:
-            if (path := environment.get(setting)) not in {None, "", OFF}:
+            if (path := environment.get(setting)) and path != OFF:
                 environment[setting] = str(Path(path).expanduser().resolve())
     notebook, error, said = execute(
         kind.template, checked, environment, cell_timeout, folder=home, progress=progress, own_kernel=home is None

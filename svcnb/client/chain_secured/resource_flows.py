@@ -40,10 +40,10 @@ def create_wallet(account: Ownership, name: str, description: str) -> Flow[Walle
 
 def wallets(account: Ownership, group: GroupRef | None) -> Flow[Listing[Wallet]]:
     """Reads and returns all wallets of the account, or the wallets that a group permits."""
-    view = ("listPkps",) if group is None else ("listWalletsInGroup", group_id(group))
+    name, arguments = ("listPkps", ()) if group is None else ("listWalletsInGroup", (group_id(group),))
     found = [
-        Wallet(wallet_address=address, id=str(number), name=name, description=text)
-        for number, address, name, text in (yield from account.every(*view))
+        Wallet(wallet_address=address, id=str(number), name=label, description=text)
+        for number, address, label, text in (yield from account.every(name, *arguments))
     ]
     return Listing(found, of="wallets", kind=Wallet)
 
@@ -200,9 +200,9 @@ def update_action(
 
 def actions_of(account: Ownership, group: GroupRef | None) -> Flow[Listing[RegisteredAction]]:
     """Reads and returns all actions of the account, or the actions that a group permits."""
-    view = ("listActions",) if group is None else ("listActionsInGroup", group_id(group))
+    name, arguments = ("listActions", ()) if group is None else ("listActionsInGroup", (group_id(group),))
     found = [
-        RegisteredAction(hashed_cid=uint256_hex(hashed), name=name, description=text)
-        for hashed, name, text in (yield from account.every(*view))
+        RegisteredAction(hashed_cid=uint256_hex(hashed), name=label, description=text)
+        for hashed, label, text in (yield from account.every(name, *arguments))
     ]
     return Listing(found, of="actions", kind=RegisteredAction)

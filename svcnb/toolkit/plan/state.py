@@ -56,7 +56,7 @@ class State(BaseModel):
     triggers: dict[str, str] = Field(default_factory=dict)
     begun: Begun | None = None
 
-    path: Path | None = Field(None, exclude=True)
+    path: Path | None = Field(default=None, exclude=True)
 
     @classmethod
     def load(cls, path: Path | None) -> State:
