@@ -234,7 +234,7 @@ class Client(ServiceClient):
     ) -> Run:
         """Executes an action and returns its response and logs.
 
-        A run costs one US cent per second, and at least one cent. A failed run is free. The client does
+        A run costs one US cent for each whole second, and at least one cent. A failed run is free. The client does
         not retry a request that may have arrived, because actions can have external effects.
 
         Args:
@@ -275,7 +275,7 @@ class Client(ServiceClient):
         interrupted batch returns the outcomes so far. To continue, call ``batch.resume()``, or repeat the call with the
         same ``resume`` file in another process.
 
-        Each run costs one cent per second, and at least one cent. Failed runs are free.
+        Each run costs one cent for each whole second, and at least one cent. Failed runs are free.
 
         Args:
             action: An action, a source, or the CID of a source that this node has already executed.
