@@ -131,7 +131,11 @@ def _entries(port: int | str) -> list[dict[str, object]]:
 
 
 def _read(file: Path) -> tuple[int, dict[str, object]]:
-    """Returns the time of the last write (ns) and the content. The content is empty if `save` wrote no file."""
+    """Returns the time of the last write in nanoseconds, and the parsed content of a file.
+
+    The result is 0 and an empty dictionary if the file cannot be read or other users can read it. The content is also
+    empty if the file is not a JSON object.
+    """
     try:
         with file.open("rb") as opened:
             about = os.fstat(opened.fileno())

@@ -28,7 +28,7 @@ _numbers = count(8001)
 
 
 class ApplicationResponse(NamedTuple):
-    """Response of an application.
+    """Response of an ASGI application in this process.
 
     Attributes:
         status: HTTP status.

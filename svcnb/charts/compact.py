@@ -99,7 +99,10 @@ def _unfiltered(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _palette(shades: NDArray[Any], counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Returns the most frequent colours, and for each colour the index of the nearest frequent colour."""
+    """Returns the palette, and the index in the palette for each colour of the image.
+
+    The palette contains the most frequent colours. The index of any other colour is that of the nearest palette colour.
+    """
     import numpy as np
 
     kept = shades[np.argsort(-counts, kind="stable")[:_COLOURS]]

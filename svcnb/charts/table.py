@@ -127,8 +127,8 @@ class Table:
     def labels(self, name: str) -> tuple[Array, list[str]]:
         """Returns a column of strings as an array and a list. The list contains each distinct string once.
 
-        The array contains for each row the index of its string in the list. ``(none)`` replaces a missing value. For
-        actions, the CID replaces a missing name if the data has a column ``cid``.
+        The array contains one index of the list for each row. ``(none)`` replaces a missing value. For actions, the CID
+        replaces a missing name if the data has a column ``cid``.
 
         Raises:
             InvalidArgument: The column is missing.

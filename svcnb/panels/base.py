@@ -87,7 +87,10 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. In a browser page, JSON text preserves None. An object would omit None."""
+        """Sends a message to all views.
+
+        In a browser page, the method sends the message as JSON text, because an object would omit fields that are None.
+        """
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod
@@ -217,7 +220,10 @@ class Panel(anywidget.AnyWidget):
     # --- display ------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, object]:
-        """Returns the values that the `repr` of the panel shows. They contain no secrets, and do not differ by run."""
+        """Returns the values that the `repr` of the panel shows.
+
+        The values contain no secrets, and are the same in every run of a notebook.
+        """
         return {}
 
     def __repr__(self) -> str:

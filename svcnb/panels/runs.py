@@ -222,7 +222,7 @@ class RunsPanel(Panel, bundle="runs"):
         }
 
     def _choices(self, found: list[SeenRun]) -> dict[str, dict[str, str]]:
-        """Returns the available choices, by value, with their displayed names."""
+        """Returns the available values of each filter, with their displayed names."""
         return {
             "action": {run.cid: self._action_name(run) or _short(run.cid) for run in reversed(found) if run.cid},
             "key": {run.key_hash: self._key_name(run.key_hash) for run in reversed(found) if run.key_hash},

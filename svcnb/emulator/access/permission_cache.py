@@ -97,7 +97,7 @@ class PermissionCache:
         return caller
 
     async def by_hash(self, hashed: int) -> Caller | None:
-        """Returns the account that a hash identifies, or None if no account has that hash.
+        """Returns the account that a hash identifies, or None if the hash does not belong to an account.
 
         Args:
             hashed: Hash of a key, or of an admin wallet's address.

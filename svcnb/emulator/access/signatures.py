@@ -1,4 +1,4 @@
-"""Verifier of envelopes that a wallet's private key or a contract wallet has signed.
+"""Verifier of envelopes: EIP-712 typed data with the signature of a wallet's private key or of a contract wallet.
 
 Source: docs/service/signatures.md#rules-of-a-signature.
 """
@@ -28,7 +28,7 @@ class EnvelopeVerifier:
     (docs/service/signatures.md#replay).
 
     Args:
-        chain: Chain, whose contract wallets verify signatures (ERC-1271).
+        chain: Chain with the contract wallets, which verify their own signatures (ERC-1271).
         clock: The server's clock.
         faults: Injected faults of the chain.
         vocabulary: Names of the service, which are part of the digest.

@@ -26,7 +26,7 @@ ONLY_ADMIN_WALLET: Final = (
 )
 _DENIALS: Final = frozenset({"NotMasterAccount", "UsageApiKeyExpired"})
 _PAYER_DENIED: Final = "NoAccountAccess"
-"""Name of the revert of a payer's write for an account in ChainSecured mode."""
+"""Name of the contract's error for a payer's write to an account in ChainSecured mode."""
 _DENIAL_PREFIX: Final = "NotAllowedTo"
 _MISSING: Final = frozenset(
     {
@@ -44,7 +44,7 @@ _NO_REASON: Final = (
 )
 
 WRITE_ERRORS: Final = frozenset({400, 403, 404})
-"""Statuses of a managed write's errors whose body is a JSON string."""
+"""HTTP statuses of a managed write whose error body is a JSON string."""
 
 
 class ContractCalls:

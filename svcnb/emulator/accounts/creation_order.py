@@ -1,4 +1,4 @@
-"""Creation order of lists after the removal of entries.
+"""Reader of the creation order of lists from which entries were removed.
 
 The contract stores lists in insertion order until the first removal of an entry. The contract then moves the last entry
 to the free position, and clients that read the chain receive that order. The HTTP lists stay in creation order
@@ -61,7 +61,7 @@ _Name = tuple[str, int, tuple[Any, ...]]
 
 
 class CreationOrder:
-    """Reader of the creation order of list entries.
+    """Reader of the creation order of list entries, with a cache.
 
     Args:
         chain: The chain with the events.

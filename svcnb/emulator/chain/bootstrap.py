@@ -26,8 +26,8 @@ def first_balances(custody: Custody, payers: int) -> dict[str, int]:
         payers: Number of payer wallets.
 
     Returns:
-        Balances of the owner, the admin payer and the payers. The keys are addresses in lowercase with the prefix 0x,
-        and the values are amounts in wei.
+        Balances in wei of the owner, the admin payer and the payers, by address. The addresses are in lowercase with
+        the prefix 0x.
     """
     secrets = [custody.owner_secret(), custody.admin_payer_secret(), *map(custody.payer_secret, range(payers))]
     return {address_of_secret(secret): FUNDS for secret in secrets}

@@ -78,7 +78,13 @@ def _check_fee_history(params: list[Any]) -> None:
 
 
 def _number(name: str, value: Any) -> int | None:
-    """Returns a number parsed from any format that the node accepts. The standard permits fewer formats."""
+    """Parses a number. Returns None for None.
+
+    The JSON-RPC standard permits only hex strings. The node also accepts integers, so this function does too.
+
+    Raises:
+        RpcError: The value is not an integer and not ``0x`` with 1 to 64 hex digits.
+    """
     if value is None or isinstance(value, int):
         return value
     if not isinstance(value, str) or not _QUANTITY.fullmatch(value):

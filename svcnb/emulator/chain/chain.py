@@ -279,7 +279,9 @@ class Chain:
         return True
 
     async def rpc(self, body: Any) -> Any:
-        """Handles a JSON-RPC request or batch. The emulator's own chain records each transaction before the execution.
+        """Handles a JSON-RPC request or batch.
+
+        The emulator's own chain records each transaction in the journal before it executes the transaction.
 
         Args:
             body: Parsed body of the request.

@@ -1,4 +1,4 @@
-"""Contract compiler that writes the two committed artifacts: a tool for developers of this project.
+"""Developer tool that compiles the contracts and writes two files, the artifacts, to the repository.
 
 Writes the interface (ABI, selectors and topics) to ``svcnb/protocol/account_config.json``, which the client and the
 emulator use. Writes the creation code to ``contracts/artifact.json``, which only the emulator uses. The output is
@@ -40,7 +40,7 @@ WALLET: Final = "ContractWallet"
 THROUGH_IR: Final = ("UsageKeysFacet",)
 """Contracts that only the IR-based code generator can compile.
 
-This generator takes five times as long as the default generator, so the other contracts do not use it."""
+The IR-based generator takes five times as long as the default generator, which compiles the other contracts."""
 MAX_CODE_BYTES: Final = 24_576
 """Maximum code size of a contract on an unmodified chain, in bytes (EIP-170)."""
 
@@ -61,7 +61,7 @@ class CompileFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Compiled:
-    """Content of the two committed files.
+    """Content of the two files that the compiler writes.
 
     Attributes:
         interface: Content of ``account_config.json``.

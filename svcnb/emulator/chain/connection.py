@@ -1,7 +1,7 @@
 """JSON-RPC connection to the emulator's own node.
 
-The node anvil listens on a Unix socket in a private folder. A response takes about 65 microseconds, compared with 530
-microseconds over keep-alive HTTP on loopback. The socket needs no port. Other users of the machine and web pages cannot
+The anvil node listens on a Unix socket in a private folder. A response takes about 65 microseconds, compared with 530
+microseconds over keep-alive HTTP on loopback. The socket needs no port. Web pages and other users of the machine cannot
 connect to the socket. A node in a Deno process uses the pipes of the process instead.
 """
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _STATIC: Final = Path(__file__).with_name("static")
 CHAIN: Final = _STATIC / "chain.js"
-"""Script of the chain, which a browser page also runs."""
+"""Script that implements the node. A browser page runs the same script."""
 _PROCESS: Final = _STATIC / "chain_process.js"
 _FLAGS: Final = ("run", *tools.OFFLINE_FLAGS, "--no-code-cache")
 _START_S: Final = 60.0

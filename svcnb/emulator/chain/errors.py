@@ -50,6 +50,6 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 LIMIT_EXCEEDED = -32005
-"""EIP-1474: the request exceeds a limit."""
+"""JSON-RPC error code for a request that exceeds a limit (EIP-1474)."""
 TRANSACTION_REJECTED = -32003
-"""EIP-1474: the chain rejected the transaction."""
+"""JSON-RPC error code for a transaction that the chain rejected (EIP-1474)."""

@@ -15,7 +15,7 @@ from svcnb.protocol.contract import AbiError
 log = logging.getLogger(__name__)
 _MANY: Final = 100
 RESET: Final = "reset"
-"""Name of an artificial event for a reset of the chain, after which cached data can be outdated."""
+"""Name of the artificial event that reports a reset of the chain. Cached data can then be outdated."""
 
 
 class ChainEvent(NamedTuple):
@@ -56,7 +56,7 @@ async def ignore(_receipt: dict[str, Any]) -> None:
 
 
 async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEvent]:
-    """Decodes the contract's events in logs, in order, like `events_of`.
+    """Returns the contract's events in logs, in the order of the logs. Skips the same logs as `events_of`.
 
     The function decodes long lists outside the event loop, because one transaction can have 80,000 logs.
 
@@ -70,7 +70,7 @@ async def read_events(logs: list[dict[str, Any]], address: str) -> list[ChainEve
 
 
 def events_of(logs: list[dict[str, Any]], address: str) -> Iterator[ChainEvent]:
-    """Yields the contract's events in logs, in order. Skips logs of other contracts, and unknown events.
+    """Yields the contract's events in logs, in the order of the logs. Skips other contracts and unknown events.
 
     Args:
         logs: Logs as in a receipt or in the result of eth_getLogs.

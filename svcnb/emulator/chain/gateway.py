@@ -48,7 +48,10 @@ _AT_ONCE: Final = 8
 """Number of requests of one batch that the gateway processes at the same time."""
 _SHOWN: Final = 80
 _LONG_TRANSACTION: Final = 4_096
-"""Length in bytes above which a thread decodes a transaction. Each byte of a transaction can be a separate RLP item."""
+"""Maximum length in bytes of a transaction that the event loop decodes itself. A thread decodes longer transactions.
+
+The decoding can be slow, because each byte of a transaction can be a separate RLP item.
+"""
 _SEND: Final = "eth_sendRawTransaction"
 _SEND_SYNC: Final = "eth_sendRawTransactionSync"
 _MOVING_BLOCKS: Final = (None, "latest", "pending", "safe", "finalized")
@@ -98,8 +101,8 @@ class Gateway:
     async def _all(self, body: list[Any], at_once: int) -> list[dict[str, Any] | None]:
         """Returns the responses to a batch.
 
-        An error replaces the response that makes the total length reach `MAX_RPC_RESPONSE_BYTES`, and each later
-        response.
+        The total length must stay below `MAX_RPC_RESPONSE_BYTES`. The method returns an error instead of the response
+        that reaches this limit, and instead of each response after it.
         """
         turns = asyncio.Semaphore(at_once)
         left = MAX_RPC_RESPONSE_BYTES

@@ -22,7 +22,7 @@ class Genesis(NamedTuple):
     Attributes:
         chain_id: Id of the chain (EIP-155).
         timestamp: Timestamp of the block, in Unix seconds.
-        balances: Initial balances in wei. The keys are addresses in lowercase with the prefix 0x.
+        balances: Initial balances in wei, by address. The addresses are in lowercase with the prefix 0x.
         engine: Engine of the chain. Other engines cannot use the dumps and blocks of this engine.
     """
 

@@ -13,7 +13,10 @@ from svcnb.emulator.chain.transactions import Transaction
 
 _LARGEST_BATCH: Final = 64
 _LARGEST_BATCH_BYTES: Final = 256 * 1024
-"""Maximum total length of the transactions in one batch, in bytes. One step of the event loop hashes the batch."""
+"""Maximum total length of several transactions in one batch, in bytes.
+
+One step of the event loop hashes the whole batch, so a long batch delays other tasks.
+"""
 
 
 @dataclass
@@ -62,12 +65,15 @@ class Jobs:
         self._wake.set()
 
     async def wait(self) -> None:
-        """Waits for the next call of `add` or `wake`, unless such a call followed the last `wait`."""
+        """Waits for a call of `add` or `wake`. Returns immediately if one has occurred since the last `wait`."""
         await self._wake.wait()
         self._wake.clear()
 
     def take(self) -> Work | list[Sending] | None:
-        """Removes the first change, together with the following transactions that fit into the same commit.
+        """Removes and returns the first change.
+
+        If the first change is a transaction, the method also takes the next transactions for the same commit. The
+        commit ends before a function, and at the size limits of a batch.
 
         Returns:
             A function, a list of transactions, or None if the queue is empty.
@@ -90,12 +96,12 @@ class Jobs:
         return batch
 
     def fail_all(self, error: Exception) -> None:
-        """Removes all changes and raises an error in their callers."""
+        """Removes all changes from the queue, and raises ``error`` in the callers of these changes."""
         while self._queue:
             fail(self._queue.popleft().done, error)
 
 
 def fail(future: asyncio.Future[Any], error: Exception) -> None:
-    """Raises an error in the caller of a change, unless the change already has a result."""
+    """Raises ``error`` in the caller that waits for a change, unless the change already has a result."""
     if not future.done():
         future.set_exception(error)

@@ -1,4 +1,4 @@
-"""Journal of the chain in the database. The emulator can rebuild the chain, because the journal contains all changes.
+"""Journal of the chain in the database. It contains all changes, so the emulator can rebuild the chain from it.
 
 Each entry contains a digest of its own content and of the previous entry's digest. If the digest of an entry does not
 match, the module moves this entry and all later entries to another table. When the block of a transaction exists, the
@@ -89,7 +89,7 @@ class Entry(NamedTuple):
 
 
 class Dump(NamedTuple):
-    """Whole state of the chain after an entry.
+    """Copy of the whole state of the chain after a journal entry.
 
     Attributes:
         position: Position of the entry, or 0 if the dump precedes all entries.
@@ -112,7 +112,7 @@ class History(NamedTuple):
     Attributes:
         dump: Newest usable dump, or None.
         tail: Entries after the dump, or all entries if there is no dump.
-        cut: Number of entries at the end of the journal that are damaged. They are now in another table.
+        cut: Number of damaged entries at the end of the journal. These entries are now in another table.
     """
 
     dump: Dump | None

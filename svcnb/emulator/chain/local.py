@@ -40,7 +40,7 @@ _ATTEMPTS: Final = 3
 _NODES: Final = 8
 """Maximum number of nodes that the chain starts for one journalled write before it reports a failure."""
 _REST_S: Final = 1.0
-"""Seconds for which the chain rejects requests after a failed rebuild. The next request then starts a rebuild."""
+"""Seconds for which the chain rejects requests after a failed rebuild. A request after this time starts a rebuild."""
 _MAX_WEI: Final = (1 << 256) - 1
 
 
@@ -61,7 +61,7 @@ class LocalChain:
         self._broken: ChainUnavailable | None = None
         self._next_rebuild_at: float | None = None
         self._is_unreported = False
-        """Whether a block can contain a journalled transaction whose receipt `on_receipt` has not received."""
+        """Whether `on_receipt` may have missed the receipt of a journalled transaction."""
         self._jobs = Jobs()
         self._writer: asyncio.Task[None] | None = None
         self.on_receipt: Callable[[Receipt], Awaitable[None]] = ignore
@@ -78,7 +78,7 @@ class LocalChain:
         self._writer = asyncio.create_task(self._write_forever(), name="svcnb-chain-writer")
 
     async def stop(self) -> None:
-        """Saves unsaved changes and stops the node."""
+        """Saves a dump of the state if it has changed, and stops the node. See `Replica.settle`."""
         if self._writer is not None:
             if self._broken is None:
                 with suppress(ChainUnavailable, StoreUnavailable):
@@ -129,7 +129,7 @@ class LocalChain:
         return self.head
 
     def call_overrides(self) -> tuple[Any, ...]:
-        """Returns call parameters that set the block's time to the clock's time, but not before the latest block."""
+        """Returns parameters that make a call use the clock's time, but never a time before the latest block."""
         return ({}, {"time": hex(max(self._clock.now_s(), self._replica.timestamp))})
 
     async def _wait_for_node(self) -> Node:
@@ -250,14 +250,14 @@ class LocalChain:
                 await self._ensure_node()
 
     async def _guarded(self, jobs: Sequence[Sending | Work], doing: Awaitable[None]) -> None:
-        """Raises errors in the callers of the jobs. The writer continues unless the chain stops."""
+        """Waits for ``doing``, and raises its errors in the callers of the jobs, so that the writer continues."""
         try:
             await doing
         except asyncio.CancelledError:
             for job in jobs:
                 fail(job.done, self._broken or ChainUnavailable("the chain was stopped"))
             raise
-        except Exception as error:  # noqa: BLE001 - as the docstring says
+        except Exception as error:  # noqa: BLE001 - the writer continues after any error
             for job in jobs:
                 fail(job.done, error)
 
@@ -294,9 +294,9 @@ class LocalChain:
 
     @contextmanager
     def _rebuild_after_errors(self) -> Iterator[None]:
-        """Requests a rebuild of the node after an unexpected error with an entry, before the next write.
+        """Requests a rebuild before the next write if the execution of an entry raises an unexpected error.
 
-        Otherwise, a node without this entry receives later entries, and a replay results in different blocks.
+        Otherwise, the node would execute later entries without this entry, and a replay would give different blocks.
         """
         try:
             yield
@@ -308,7 +308,7 @@ class LocalChain:
             raise
 
     async def _check(self, batch: list[Sending]) -> list[Sending]:
-        """Rejects invalid transactions before the node does, so that the journal contains few withdrawn entries."""
+        """Returns the valid transactions. Rejects the others, so that the journal contains few withdrawn entries."""
         problems = await admission.problems([job.transaction for job in batch], self._replica.ask)
         for job, problem in zip(batch, problems, strict=True):
             if problem is not None:

@@ -142,7 +142,7 @@ class AnvilNode:
         """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
         The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
-        that finds the port can otherwise set balances and code, and bypass the journal. Therefore, this function
+        that finds the port can otherwise set balances and code, and bypass the journal. Therefore, this method
         lowers the limit on file descriptors, so that the node cannot accept another connection.
         """
         import resource

@@ -3,8 +3,8 @@
 A managed write is a transaction that the service sends for an account in API mode.
 
 The relay first simulates each write as a call. A revert therefore costs no gas, and the name of the contract's error is
-available. Each payer sends the transactions of only one write or group of writes at a time, so its nonces stay in
-order. The scheduling is fair: the account with the fewest unfinished writes gets the next payer.
+available. Each payer sends the transactions of only one write or group of writes at a time, so the payer's nonces stay
+in order. The scheduling is fair: the account with the fewest unfinished writes gets the next payer.
 """
 
 from __future__ import annotations
@@ -144,17 +144,17 @@ class Relay:
     async def write_together(self, to: str, calls: Sequence[tuple[Function, tuple[Any, ...]]]) -> None:
         """Sends several related managed writes, and waits for their blocks.
 
-        On the emulator's own chain, one commit writes them all to the journal. Even if the emulator stops, either all
-        of the writes exist or none. On an external chain, the relay sends the writes in sequence. Order the writes so
-        that the first writes alone cause no harm.
+        On the emulator's own chain, one commit records all of the writes in the journal. Even if the emulator stops,
+        either all of the writes exist or none. On an external chain, the relay sends the writes in sequence. Order the
+        writes so that the first writes cause no harm if a later write fails.
 
         Args:
             to: Address of the contract.
             calls: Functions to call, each with its arguments. The calls must not depend on each other.
 
         Raises:
-            ContractRevert: The contract reverted one of the calls in the simulation, before the first transaction was
-                sent. The contract reverted one of the transactions in its block.
+            ContractRevert: The contract reverted one of the simulated calls, and the relay sent no transaction. Or the
+                contract reverted one of the transactions in its block.
             ChainUnavailable: The chain does not respond, or rejected one of the transactions.
             AbiError: An argument does not match its ABI type.
         """
@@ -199,7 +199,7 @@ class Relay:
         await asyncio.gather(*self._under_way, return_exceptions=True)
 
     async def _by_a_payer(self, work: Callable[[Wallet], Coroutine[Any, Any, T]]) -> T:
-        """Runs a function with a free payer and returns its result. Completes the run even if the caller disconnects.
+        """Runs a function with a free payer and returns its result. The run continues if the caller is cancelled.
 
         The relay releases the payer only after the chain has responded, because the payer's next nonce is unknown
         until then.
@@ -246,8 +246,8 @@ class Relay:
     async def send_all(self, wallet: Wallet, calls: Sequence[tuple[str | None, bytes]]) -> list[dict[str, Any]]:
         """Signs and sends transactions in order, and waits for their blocks.
 
-        On the emulator's own chain, one journal commit contains them all. On an external chain, each transaction waits
-        for the block of the previous one.
+        On the emulator's own chain, one commit records all of the transactions in the journal. On an external chain,
+        the relay sends each transaction only after a block contains the previous transaction.
 
         Args:
             wallet: Sender. Other tasks must not send transactions from this wallet at the same time.

@@ -33,7 +33,10 @@ class RemoteChain:
         self.head = 0
         """Number of the last block whose events this object has read."""
         self.on_receipt: Callable[[dict[str, Any]], Awaitable[None]] = ignore
-        """Coroutine function to call with each receipt before its sender receives a response, and with polled logs."""
+        """Coroutine function to call with each receipt, before the sender of the transaction receives a response.
+
+        The polling for events also calls the function, with a dictionary that contains only the key ``logs``.
+        """
 
     @property
     def node_pid(self) -> int:
@@ -92,7 +95,7 @@ class RemoteChain:
         return found
 
     async def follow(self, address: str) -> None:
-        """Starts to poll for a contract's events, because other senders can also cause events."""
+        """Starts to poll for a contract's events, because transactions of other senders can also emit events."""
         self.head = await self.height()
         self._poller = asyncio.create_task(self._poll(address), name="svcnb-chain-events")
 
@@ -109,7 +112,10 @@ class RemoteChain:
                 log.exception("events of the chain cannot be read")
 
     async def _read_events(self, address: str, last: int) -> None:
-        """Reads the events of the blocks from `head` to ``last``, or of only the first of these blocks."""
+        """Reads the events of the blocks after `head`, up to the block ``last``. Updates `head`.
+
+        If the chain rejects the range of blocks, the method reads only the first half, and repeats this if necessary.
+        """
         first = self.head + 1
         try:
             logs = await self.request(

@@ -1,4 +1,6 @@
-"""Node that executes the journal. After a loss of the node, a replay of the journal rebuilds the chain on a new node.
+"""Replica of the chain in a node, which executes the entries of the journal.
+
+If the node crashes, the module starts a new node, and rebuilds the chain with a replay of the journal.
 
 This module uses no locks, because `LocalChain` makes all changes in sequence.
 """
@@ -29,15 +31,15 @@ Receipt = dict[str, Any]
 
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
-"""Number of new entries after which a dump of the state is due.
+"""Number of new entries that make a dump of the state due.
 
-Long chains have larger dumps. For long chains, this number is an eighth of the number of all entries.
+Long chains have larger dumps. For chains with more than 1,024 entries, an eighth of all entries makes a dump due.
 """
 _REPLAY_S: Final = 4.0
-"""Total time of the node's work on new entries after which a dump of the state is due, in seconds.
+"""Time of the node's work on new entries that makes a dump of the state due, in seconds.
 
 The time for a block depends on the size of the whole state. A replay takes about as long as the first execution of the
-entries, and requests wait until the end of the replay. If a dump takes long, `_DUMPS_COST` extends this time."""
+entries, and requests wait until the end of the replay. If dumps are slow, `_DUMPS_COST` extends this time."""
 _DUMPS_COST: Final = 10
 """Minimum ratio of the node's work between two dumps to the duration of a dump.
 
@@ -52,7 +54,7 @@ The node deletes a state only when it restores this state or an earlier state.""
 class NoBlock(ChainUnavailable):
     """Error for a transaction that the node accepted without creating a block.
 
-    The transaction stays in the pool, so the emulator must replace the node.
+    The transaction stays in the node's transaction pool, so the emulator must replace the node.
     """
 
 
@@ -138,7 +140,7 @@ class Replica:
     async def close(self) -> None:
         """Stops the node and waits until it has exited.
 
-        If the caller is cancelled, the node still stops, and the next call waits until the node has exited.
+        If the caller is cancelled, the node still stops, and the next call of `close` waits until the node has exited.
         """
         if self.node is not None:
             node, self.node = self.node, None
@@ -365,7 +367,10 @@ class Replica:
             )
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:
-        """Replays an entry without a recorded block. Before a crash, a node may have rejected such an entry."""
+        """Replays an entry without a recorded block. Withdraws the entry if the node rejects the transaction.
+
+        The previous node may have rejected the transaction before a crash, so a rejection is not an error here.
+        """
         transaction = read_transaction(entry.payload)
         nonce = int(await self.ask("eth_getTransactionCount", transaction.sender, "latest"), 16)
         try:

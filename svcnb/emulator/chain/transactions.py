@@ -84,7 +84,10 @@ def sign(
 
 
 def contract_address(sender: str, nonce: int) -> str:
-    """Returns the address of the contract that the sender's transaction with this nonce creates, in lowercase."""
+    """Returns the address of the contract that the sender's transaction with this nonce creates.
+
+    The address is in lowercase with the prefix 0x.
+    """
     return "0x" + keccak256(rlp.encode([bytes.fromhex(sender[2:]), rlp.number(nonce)]))[12:].hex()
 
 

@@ -53,7 +53,7 @@ class Custody:
         self._vocabulary = vocabulary
         self._randomness = randomness
         self.wallet_address: Callable[[int], str] = lru_cache(_ADDRESSES_KEPT)(self._wallet_address)
-        """Returns the address of the wallet at a derivation path. Caches recent results, because they are public."""
+        """Returns the address of the wallet at a derivation path. Caches recent addresses, which are public."""
 
     def __repr__(self) -> str:
         return "Custody(root_secret=<hidden>)"

@@ -100,8 +100,8 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
 def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = False) -> None:
     """Stores the fingerprint of the root secret in an empty database. Rejects a database with another fingerprint.
 
-    Without this check, the emulator silently creates a new root file after the loss of the file. Every wallet in the
-    database then has a different key. Call this function once at startup, inside a transaction.
+    Without this check, the emulator would silently create a new root file after the loss of the file. Every wallet in
+    the database would then have a different key. Call this function once at startup, inside a transaction.
 
     Args:
         connection: The store's connection.

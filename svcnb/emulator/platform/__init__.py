@@ -1,1 +1,1 @@
-"""Base components, such as clock, store, limits and signals. They import no other packages of the service."""
+"""Base components, such as clock, store, limits and signals. They do not import other packages of the emulator."""

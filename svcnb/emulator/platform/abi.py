@@ -1,4 +1,4 @@
-"""Contract ABI codec of the emulator for all types except fixed-point numbers and functions.
+"""Contract ABI codec of the emulator for all types except fixed-point types and function types.
 
 The import of eth-abi takes 0.2 s, which delays the start. Therefore, the emulator has its own codec, and only the
 client uses eth-abi. The module compiles each type to a coder once and caches the coder. Decoding checks lengths and
@@ -61,7 +61,7 @@ def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
 class _Coder(Protocol):
     @property
     def head(self) -> int | None:
-        """Size in bytes, or None for a dynamic type, whose head is an offset to the value."""
+        """Size of an encoded value in bytes. None for a dynamic type, which is encoded as an offset to the value."""
 
     def encode(self, value: Any) -> bytes: ...
 
@@ -289,7 +289,11 @@ def _word(data: memoryview, at: int) -> memoryview:
 
 
 def _length(data: memoryview, at: int) -> int:
-    """Returns a length or an offset, which must not exceed the size of the data."""
+    """Reads a length or an offset from the data.
+
+    Raises:
+        AbiError: The number exceeds the size of the data, or the data ends before the number does.
+    """
     number = int.from_bytes(_word(data, at), "big")
     if number > len(data):
         raise AbiError(f"the length or offset at byte {at} is {number}, but the data has only {len(data)} bytes")

@@ -85,10 +85,10 @@ class AddressPolicy:
 
     Args:
         allowed: Permitted addresses in addition to the public internet.
-        resolver: Function that resolves a host name, for tests. None means the system's resolver.
+        resolver: Function that resolves a host name. Tests pass their own function. None means the system's resolver.
 
     Attributes:
-        own_port: TCP port of the emulator, or 0 until it listens.
+        own_port: TCP port of the emulator, or 0 before the emulator listens on a port.
     """
 
     def __init__(self, allowed: Iterable[AllowedAddress] = (), *, resolver: Resolve | None = None) -> None:
@@ -172,7 +172,8 @@ def kind_of(ip: IPAddress) -> str | None:
 def is_own(ip: IPAddress) -> bool:
     """Returns whether an address belongs to this machine.
 
-    For a connection to such an address, the system uses the same address as the source.
+    The function asks the system for the source address of a connection to this address. For an address of this machine,
+    both addresses are equal.
     """
     if ip.is_loopback or ip.is_unspecified:
         return True
@@ -185,7 +186,7 @@ def is_own(ip: IPAddress) -> bool:
 
 
 def _ip(address: str) -> IPAddress:
-    """Returns an address without its zone, and an IPv4-mapped IPv6 address as IPv4."""
+    """Parses an address. Ignores an IPv6 zone, and converts an IPv4-mapped IPv6 address to IPv4."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     return getattr(ip, "ipv4_mapped", None) or ip
 

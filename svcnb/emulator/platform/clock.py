@@ -38,7 +38,7 @@ class Clock:
 
     @property
     def offset_s(self) -> float:
-        """Seconds by which this clock is ahead of the machine's clock. The value changes while the clock is frozen."""
+        """Time of this clock minus the time of the machine's clock, in seconds. Changes while this clock is frozen."""
         frozen_at, offset = self._set
         return offset if frozen_at is None else frozen_at - time.time()
 
@@ -119,13 +119,15 @@ class Clock:
 
 
 def checked_time(value: float) -> float:
-    """Checks that blocks, HTTP dates and RFC 3339 can express a time, and returns the time.
+    """Returns a time from 1970-01-01 to 3000-01-01, after a check of the range.
+
+    Blocks, HTTP dates and RFC 3339 can express all times in this range.
 
     Args:
         value: Time in Unix seconds.
 
     Raises:
-        ValueError: The value is not a finite number within the range.
+        ValueError: The time is outside the range, or not a number.
     """
     number = float(value)
     if not CLOCK_EARLIEST_S <= number <= CLOCK_LATEST_S:  # this is also false for NaN

@@ -26,7 +26,9 @@ Row: TypeAlias = tuple[Any, ...]
 
 
 class DatabaseError(Exception):
-    """Error of a database driver, with the first line of its message. Other lines can repeat row data.
+    """Error of a database driver, with the first line of the driver's message.
+
+    The class omits the other lines, because they can contain data of a row.
 
     Args:
         cause: The driver's exception.
@@ -318,6 +320,6 @@ class SqliteConnection(Connection):
 
 
 def _create_private(path: str) -> None:
-    """Creates a database file that only its owner can read. SQLite gives its other files the same permissions."""
+    """Creates a database file that only its owner can read. SQLite creates the log files with the same permissions."""
     with suppress(OSError):  # the file exists, or SQLite will report the problem
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

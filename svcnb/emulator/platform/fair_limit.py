@@ -32,7 +32,7 @@ class FairLimit:
 
     @property
     def held(self) -> int:
-        """The total amount that all accounts use now."""
+        """Total amount that all accounts have acquired and not released."""
         return self._held.total()
 
     @property
@@ -41,13 +41,13 @@ class FairLimit:
         return len(self._line)
 
     def of(self, account: str) -> int:
-        """Returns the amount that an account uses."""
+        """Returns the amount that an account has acquired and not released."""
         return self._held[account]
 
     async def take(self, account: str, amount: int = 1) -> None:
-        """Waits until an amount is available, and acquires it. Release the same amount with `release`.
+        """Waits until an amount is available, and acquires the amount. Release the same amount with `release`.
 
-        The method reduces an amount above the account's maximum to the maximum.
+        If ``amount`` exceeds the maximum of one account, the maximum applies instead, here and in `release`.
 
         Raises:
             LimitReached: The amount did not become available in time.

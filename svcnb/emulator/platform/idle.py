@@ -31,7 +31,7 @@ _NOTHING: Final = "null"
 async def stop_when_idle(
     quiesce: Quiesce, limit_s: float, stop: Callable[[], None], is_busy: Callable[[], bool]
 ) -> None:
-    """Calls ``stop`` after a period without requests and runs.
+    """Calls ``stop`` after a period with neither requests nor runs.
 
     Args:
         quiesce: Lock that counts the requests.

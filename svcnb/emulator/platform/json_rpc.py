@@ -58,7 +58,9 @@ class Rpc:
             raise ChainUnavailable(f"{method}: the request failed with {type(error).__name__}") from None
 
     async def number(self, method: str = "eth_blockNumber", *params: Any) -> int:
-        """Sends a request whose result is a number, and returns the number. By default, the number of the newest block.
+        """Sends a request whose result is a number, and returns the number.
+
+        The default, ``eth_blockNumber``, returns the number of the newest block.
 
         Raises:
             ChainUnavailable: The chain did not respond, or returned an error or a result that is not a number.

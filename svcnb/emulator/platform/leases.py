@@ -62,7 +62,7 @@ async def held(store: Store, name: str) -> AsyncIterator[None]:
         name: Name that identifies the lease, for example ``chain``.
 
     Raises:
-        StoreUnavailable: The database is unavailable before the block runs.
+        StoreUnavailable: The database was unavailable before the block started.
     """
     while not await store.run(lambda connection: take(connection, name)):  # noqa: ASYNC110 - another process releases the lease
         await asyncio.sleep(_AGAIN_S)

@@ -20,7 +20,10 @@ LOOK_S: Final = 3.0
 GROWN_BYTES: Final = 32 * 1024 * 1024
 """Growth of the process over its smallest size, in bytes. Above it, the module returns freed memory to the system."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
-"""Growth of the process, in bytes. Above it, the module also collects garbage, which delays runs by milliseconds."""
+"""Growth of the process over its smallest size, in bytes. Above it, the module collects garbage even during runs.
+
+A collection delays runs by milliseconds. Below this growth, the module collects garbage only when the service is idle.
+"""
 
 _MMAP_BYTES: Final = 512 * 1024
 _ARENAS: Final = 2
@@ -55,8 +58,8 @@ class MemoryKeeper:
     """Background task that releases freed memory to the operating system when the process has grown.
 
     Args:
-        is_busy: Function that returns whether requests or runs are in progress, which the garbage collector
-            delays.
+        is_busy: Function that returns whether requests or runs are in progress. The garbage collector would delay
+            these requests and runs.
         resident: Function that returns the resident memory of the process in bytes. By default, `resident_bytes`.
         release: Function that releases freed memory.
         look_s: Interval between checks, in seconds.
@@ -77,7 +80,7 @@ class MemoryKeeper:
         self._least: int | None = None
 
     async def run(self) -> None:
-        """Checks the size at intervals until the task is cancelled."""
+        """Checks the size of the process at intervals until the task is cancelled."""
         # Objects from the start remain in memory. Exclude these objects from collections, so that a collection takes a
         # fifth of the time.
         gc.freeze()

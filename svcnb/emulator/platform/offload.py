@@ -51,7 +51,7 @@ async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 
 
 async def once_in_thread(work: Callable[[], object]) -> None:
-    """Runs a function in a separate thread, unless it has already completed once. Use it to load modules."""
+    """Runs ``work`` in a separate thread, unless an earlier call has completed ``work``. Suitable to load modules."""
     if work not in _DONE:
         await in_thread(work)
         _DONE.add(work)

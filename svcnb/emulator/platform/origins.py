@@ -15,7 +15,7 @@ RPC: Final = "/rpc"
 
 
 def parse_origin(text: str) -> str:
-    """Returns one value of ``allow_origin`` in its normal form, without a default port.
+    """Returns one value of ``allow_origin`` in its normal form, which omits the default port of the scheme.
 
     Raises:
         ValueError: The text is not an origin.

@@ -28,7 +28,7 @@ _WAITS: Final = "-c lock_timeout=10s -c idle_in_transaction_session_timeout=30s 
 _SESSION: Final = "pid || '@' || extract(epoch from backend_start)"
 """SQL expression for the name of a connection, with columns of ``pg_stat_activity``."""
 LIVING: Final = f"SELECT {_SESSION} FROM pg_stat_activity WHERE backend_start IS NOT NULL"  # noqa: S608 - the SQL contains no user input
-"""Subquery for the names of all open connections. A server's leases become free when its connection closes."""
+"""Subquery for the names of all open connections. Leases of other connections are free."""
 _VALUE: Final = re.compile(r"('(?:[^']|'')*')|(?<![:\w]):([a-z_]\w*)")
 """Pattern for a quoted string, which stays unchanged, or a named parameter."""
 

@@ -15,8 +15,8 @@ class Randomness:
         seed: None for the operating system's randomness. A string produces reproducible streams (SHA-256 in counter
             mode). Each purpose has its own stream, so the number of created request ids does not change the keys of
             wallets. Anyone with the seed can compute all keys, so a seeded emulator listens only on loopback.
-        boot: Number of earlier starts with the same stored state. A restart uses new streams, so it never repeats a
-            key. The first start with the same seed always produces the same bytes.
+        boot: Number of earlier starts with the same stored state. A restart uses new streams, so a restart
+            never repeats a key. The first start with the same seed always produces the same bytes.
     """
 
     def __init__(self, seed: str | None = None, *, boot: int = 0) -> None:
@@ -56,5 +56,5 @@ class Randomness:
         return dict(self._drawn)
 
     def restore(self, state: dict[str, int]) -> None:
-        """Restores stream positions from `state`, so that the source repeats the bytes that followed that call."""
+        """Restores stream positions from `state`, so that the source repeats the bytes after the call of `state`."""
         self._drawn = Counter(state)

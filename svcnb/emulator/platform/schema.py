@@ -9,7 +9,7 @@ from svcnb.emulator.platform.database import POSTGRESQL, Connection
 from svcnb.migrations import Schema
 
 STATE: Final[Schema[Connection]] = Schema("state", 2)
-"""Schema version. A change to a table must increase the version and add a migration step."""
+"""Name and version of the schema. A change to a table must increase the version and add a migration step."""
 
 _SPELLINGS: Final = {
     # SQLite numbers rows automatically only if the name of the type is INTEGER.
