@@ -31,9 +31,9 @@ def box(title: str, message: str, hint: str, points: Sequence[str] = ()) -> str:
 def brief(error: BaseException) -> list[str]:
     """Returns the lines that IPython shows for an uncaught error.
 
-    The full traceback of a refused connection contains a dozen frames, and two errors from other libraries. In this
-    traceback, the line of the cell and the next step are hard to find. ``%debug`` still steps through every frame, and
-    ``%xmode Verbose`` shows all frames.
+    The lines contain only the user's own frames and the message, because a full traceback hides the next step. For
+    example, the full traceback of a refused connection contains a dozen frames, and two errors from other libraries.
+    ``%debug`` still steps through every frame. With ``%xmode Verbose``, the result is the full traceback.
 
     Args:
         error: The error, with its traceback.

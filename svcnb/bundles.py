@@ -11,12 +11,12 @@ _GZIP: Final = 31
 
 
 def bundle_exists(path: Path) -> bool:
-    """Returns whether a bundle exists, compressed or not. The path has no ``.gz``."""
+    """Returns whether a bundle exists, compressed or not. Pass the path without ``.gz``."""
     return path.is_file() or _compressed(path).is_file()
 
 
 def read_bundle(path: Path) -> bytes:
-    """Returns the decompressed content of a bundle. The path has no ``.gz``."""
+    """Returns the decompressed content of a bundle. Pass the path without ``.gz``."""
     try:
         return zlib.decompress(_compressed(path).read_bytes(), _GZIP)
     except FileNotFoundError:

@@ -96,7 +96,14 @@ class Found:
 
 
 def find(url: str) -> Found | None:
-    """Returns the control token of an emulator that this user runs on this machine, or None if there is no token."""
+    """Returns the control token of an emulator that this user runs on this machine.
+
+    Args:
+        url: Any address of the emulator, with a loopback host (such as ``127.0.0.1``) and a port.
+
+    Returns:
+        The token. None if the address has no loopback host or no port, or if no token is saved for the port.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -131,7 +138,11 @@ def _entries(port: int | str) -> list[dict[str, object]]:
 
 
 def _read(file: Path) -> tuple[int, dict[str, object]]:
-    """Returns the time of the last write (ns) and the content. The content is empty if `save` wrote no file."""
+    """Returns the time of the last write in nanoseconds, and the parsed content of a file.
+
+    The result is 0 and an empty dictionary if the file cannot be read or other users can read it. The content is also
+    empty if the file is not a JSON object.
+    """
     try:
         with file.open("rb") as opened:
             about = os.fstat(opened.fileno())

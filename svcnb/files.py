@@ -24,10 +24,14 @@ _CHUNK_BYTES: Final = 64 * 1024
 
 
 def read_file(path: str | os.PathLike[str], limit: int | None = MAX_FILE_BYTES) -> bytes:
-    """Reads a regular file, and returns its content. The function never waits for a pipe, and never reads a device.
+    """Reads a regular file, and returns its content.
 
-    The only exception is the null device, which counts as an empty file. A file with more than ``limit`` bytes causes
-    an `OSError`. None means no limit.
+    Args:
+        path: Path of the file. The null device counts as an empty file.
+        limit: Maximum size of the file in bytes. None means no limit.
+
+    Raises:
+        OSError: The file cannot be read, has more than ``limit`` bytes, or is not a regular file.
     """
     if os.fspath(path) == os.devnull:
         return b""
@@ -77,7 +81,7 @@ def replace_file(path: Path, content: str | bytes, mode: int = 0o600) -> None:
 
 
 def create_file(path: Path, content: bytes) -> None:
-    """Creates a file that only its owner can read. The function does not change an existing file.
+    """Creates a file that only its owner can read. If the file already exists, the function has no effect.
 
     If several processes create the file at the same time, the file contains the content of the first process.
     """

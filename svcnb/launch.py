@@ -75,7 +75,7 @@ class StateFolderUnusable(EmulatorNotStarted):
 
 
 class SettingRefused(EmulatorNotStarted):
-    """Error for a setting that is unknown, out of range, or contradicts another setting."""
+    """Error for a setting that is unknown or out of range, or that contradicts another setting."""
 
     default_hint = "To list the settings, run `svcnb emulator --help`."
     exit_code = ExitCode.USAGE
@@ -258,7 +258,10 @@ class _Process:
     """Child process that prints one line of JSON when it is ready, and ends when its standard input is closed."""
 
     state_refused: tuple[type[Exception], ...] = ()
-    """Errors about an unusable state. The emulator's process reports such errors through its exit code."""
+    """Exceptions of `wait_ready` for an unusable state.
+
+    Only `PageService`, which replaces this class in a browser page, has such exceptions. The process of this class
+    reports an unusable state through its exit code."""
 
     def __init__(
         self, command: list[str], settings: Mapping[str, object], listener: socket.socket | None = None

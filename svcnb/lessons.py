@@ -1,6 +1,6 @@
-"""Function for the first cell of a lesson.
+"""Functions for lessons: the service of a lesson, practice keys, and the folder of the lessons.
 
-The function returns the lesson's service in the same state on every machine.
+The first cell of each lesson calls `lesson`, whose result is in the same state on every machine.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def lesson(
     (``SVC_WORKSHOP_URL``), the instructor's machine can run the emulator. That machine then keeps the state when the
     kernel stops.
 
-    If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses that service instead: a live service, or an
-    emulator that other users can share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson always uses its
-    own emulator. A lesson on a live service needs a confirmation first, and skips the cells that need an emulator.
-    Lessons that cannot run without an emulator start one on this computer (`svcnb.live_lessons`).
+    If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses the service at this address instead. This is a live
+    service, or an emulator that other users can share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson
+    always uses its own emulator. A lesson on a live service needs a confirmation first, and skips the cells that need
+    an emulator. Lessons that cannot run without an emulator start one on this computer (`svcnb.live_lessons`).
 
     Args:
         name: Name of the lesson, for example ``"quickstart"``.
@@ -156,6 +156,9 @@ def fetch_solutions(unlocked: Iterable[str]) -> None:
     """Downloads the solutions that the workshop's instructor unlocked, for the lessons in the current folder.
 
     The function does not change existing solutions. Outside a workshop, the function does nothing.
+
+    Args:
+        unlocked: File names of the unlocked solutions. The solution of a lesson has the file name of the lesson.
     """
     if (place := _workshop()) is None:
         return
@@ -174,7 +177,7 @@ def _shipped() -> tuple[Path, bool]:
 
 
 class WorkshopEmulator(EmulatorControl):
-    """Emulator of a lesson that the workshop's machine runs for this learner."""
+    """Handle of a lesson's emulator. The workshop's machine runs this emulator for the learner."""
 
     def __init__(self, names: dict[str, Any], settings: dict[str, Any]) -> None:
         self._settings = settings

@@ -122,6 +122,9 @@ class LiveService:
     def triggers(self, label: str = "lesson") -> TriggersClient:  # noqa: ARG002 - the person who approves the token names it
         """Returns a client of the triggers service. A person must approve the client's token in a browser.
 
+        Args:
+            label: Has no effect, because the person who approves the token enters its label.
+
         Raises:
             NotAnEmulator: No triggers service is set.
             TimedOut: No user approved the token within ten minutes.
@@ -199,7 +202,9 @@ def end() -> None:
 
 
 class Skipper:
-    """IPython AST transformer that replaces cells that cannot run on a live service with a notice.
+    """IPython AST transformer that skips cells that cannot run on a live service.
+
+    Instead of a skipped cell, IPython runs code that prints the reason.
 
     Args:
         live: Requirements of the lesson, or None if the lesson does not run on a live service.

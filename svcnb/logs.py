@@ -33,7 +33,11 @@ _PATTERNS: Final = (
 
 
 def redact(text: str) -> str:
-    """Returns the text with ``********`` in place of everything that looks like a secret."""
+    """Returns the text with ``********`` in place of everything that looks like a secret.
+
+    The function masks keys in base64, the values of header fields such as ``Authorization``, and the values of named
+    fields such as ``private_key`` and ``token``.
+    """
     for pattern in _PATTERNS:
         text = pattern.sub(rf"\g<1>{MASK}", text)
     return text

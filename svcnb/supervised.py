@@ -1,6 +1,6 @@
-"""Protocol between `svcnb emulator --supervised` and the program that starts it."""
+"""Protocol between `svcnb emulator --supervised` and the program that starts this command."""
 
 from typing import Final
 
 LISTENER: Final = "listener_fd"
-"""Additional field of the settings: the file descriptor of an inherited listening socket."""
+"""Name of an additional field of the settings, which contains the file descriptor of an inherited listening socket."""

@@ -76,16 +76,18 @@ def assert_signed_by(signed: dict[str, Any] | str | bytes, signature: str | byte
 def assert_trace(
     trace: Trace, *, key_operations: int | None = None, fetches: int | None = None, hosts: Iterable[str] | None = None
 ) -> None:
-    """Asserts that a run did exactly what the arguments describe. The function does not check omitted arguments.
+    """Asserts the number of key operations, the number of outbound requests and the hosts of a run.
+
+    The function does not check omitted arguments.
 
     Args:
         trace: Timeline of the run: ``svc.trace(run)``.
         key_operations: Number of successful key operations, for example requests for a private key.
         fetches: Number of outbound requests, including rejected ones.
-        hosts: Complete list of the hosts that the run is allowed to contact.
+        hosts: Complete list of the hosts that the run is allowed to contact. The run can contact fewer hosts.
 
     Raises:
-        AssertionError: The run did something else. The message describes the first difference.
+        AssertionError: A number differs, or the run contacted another host. The message describes the first difference.
     """
     keys = [str(event.operation) for event in trace.of("key") if event.refused is None]
     asked = [str(event.host) for event in trace.of("fetch") if event.phase != "start"]

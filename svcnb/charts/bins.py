@@ -45,7 +45,7 @@ class Bins:
 
     @property
     def name(self) -> str:
-        """Length of one span as text, for example ``5 minutes``."""
+        """Length of one span as text, for example ``5 minutes`` or ``day``."""
         seconds = self.step // SECOND
         length, unit = next((length, unit) for length, unit in _UNITS if seconds % length == 0)
         number = seconds // length
@@ -53,16 +53,16 @@ class Bins:
 
     @property
     def whole_ms(self) -> tuple[int, int]:
-        """Start of the first span and end of the last span, in milliseconds since 1970."""
+        """Start of the first span and end of the last span, in milliseconds since 1970 by the zone's clock."""
         return self.begin_ms(0), self.begin_ms(self.count)
 
     def of(self, times: Array) -> Array:
-        """Returns for each time the index of the span that contains the time."""
+        """Returns the index of the span that contains each time."""
         found: Array = (times - self.start) // self.step
         return found
 
     def begin_ms(self, number: int) -> int:
-        """Returns the start of the span with this index, in milliseconds since 1970."""
+        """Returns the start of the span with this index, in milliseconds since 1970 by the zone's clock."""
         return (self.start + number * self.step) // 1_000
 
 

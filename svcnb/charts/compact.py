@@ -70,7 +70,8 @@ def _unfiltered(rows: NDArray[Any]) -> NDArray[Any]:
     height, width = len(rows), len(rows[0]) // 4
     filters = np.repeat(rows[:, 0], 4)
     average = filters == _AVERAGE
-    # Paeth with one neighbour and two zeros returns the neighbour, so Sub and Up are Paeth with masks. So is None.
+    # Paeth with one neighbour and two zeros returns the neighbour. The filters None, Sub and Up are therefore the
+    # filter Paeth with masks.
     masks = [
         np.where(np.isin(filters, kinds), -1, 0).astype(np.int16)
         for kinds in ((_SUB, _AVERAGE, _PAETH), (_UP, _AVERAGE, _PAETH), (_PAETH,))
@@ -99,7 +100,10 @@ def _unfiltered(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _palette(shades: NDArray[Any], counts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Returns the most frequent colours, and for each colour the index of the nearest frequent colour."""
+    """Returns the palette, and the index in the palette for each colour of the image.
+
+    The palette contains the most frequent colours. The index of any other colour is that of the nearest palette colour.
+    """
     import numpy as np
 
     kept = shades[np.argsort(-counts, kind="stable")[:_COLOURS]]

@@ -127,8 +127,8 @@ class Table:
     def labels(self, name: str) -> tuple[Array, list[str]]:
         """Returns a column of strings as an array and a list. The list contains each distinct string once.
 
-        The array contains for each row the index of its string in the list. ``(none)`` replaces a missing value. For
-        actions, the CID replaces a missing name if the data has a column ``cid``.
+        The array contains one index of the list for each row. ``(none)`` replaces a missing value. For actions, the CID
+        replaces a missing name if the data has a column ``cid``.
 
         Raises:
             InvalidArgument: The column is missing.
@@ -180,7 +180,10 @@ class Table:
 
 
 def most_frequent(sizes: Array) -> tuple[list[int], str]:
-    """Returns the indexes of the `MAX_ACTIONS` largest groups, and a note about the other groups."""
+    """Returns the indexes of the `MAX_ACTIONS` largest groups, and a note about the other groups.
+
+    The result omits groups without runs. If there are no other groups, the note is empty.
+    """
     shown = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
     left_out = int((sizes > 0).sum()) - len(shown)
     return shown, f"not shown: {count(left_out, 'action')} with fewer runs" * bool(left_out)

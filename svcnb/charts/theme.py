@@ -24,7 +24,7 @@ GREY: Final = "#7F7F7F"
 _FIT: Final = "svcnb-fit"
 
 FONT: Final = f"Liberation Sans, Arial, Helvetica, {_FIT}, sans-serif"
-"""Fonts of the charts. The renderer uses Arimo, which has the widths of the first three fonts."""
+"""Fonts of the charts. The renderer uses Arimo, whose characters are as wide as those of the first three fonts."""
 
 FONT_FACE: Final = f'@font-face{{font-family:{_FIT};src:local("DejaVu Sans");size-adjust:88%}}'
 """Fallback font, DejaVu Sans, for machines without the fonts in `FONT`.

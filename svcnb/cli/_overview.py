@@ -1,4 +1,7 @@
-"""List of all commands. ``svcnb --help`` prints the list without click, whose import would triple the run time."""
+"""List of all commands, which ``svcnb --help`` prints.
+
+The command does not import click, because the import would triple its run time.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _HASH_LENGTH: Final = 66
 
 
 class FiniteNumber(click.FloatRange):
-    """Number in a range. Unlike `click.FloatRange`, the type rejects ``nan``, which no limit excludes."""
+    """Number in a range. Unlike `click.FloatRange`, the type rejects ``nan``, because range checks do not reject it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Returns a finite number in the range."""

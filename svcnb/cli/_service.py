@@ -71,7 +71,10 @@ def profile_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def vocabulary_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator that adds the option ``--service-name``, and passes the names of the service as ``words``."""
+    """Decorator that adds the option ``--service-name``.
+
+    The command receives the argument ``words``, a `Vocabulary` with the names that actions of this service use.
+    """
 
     @click.option("--service-name", help="Name of the service in lower case. Default: SVC_SERVICE_NAME, otherwise svc.")
     @wraps(function)
@@ -108,7 +111,12 @@ def _set(values: Mapping[str, str | None]) -> None:
 
 
 def read_input(file: Path, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Returns the bytes of a regular file or, if its path is ``-``, of standard input, but at most ``limit`` bytes."""
+    """Returns the content of a regular file or, if its path is ``-``, of standard input.
+
+    Raises:
+        BadParameter: Standard input has more than ``limit`` bytes.
+        OSError: The file cannot be read, or has more than ``limit`` bytes.
+    """
     if str(file) != "-":
         return read_file(file, limit)
     content = bytearray()

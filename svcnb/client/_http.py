@@ -148,7 +148,7 @@ def _without_frames(error: E) -> E:
 
 
 def _cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
-    """Returns the cause to attach to an error.
+    """Returns the error of the HTTP library as the cause of a `TransportError`, without its frames.
 
     If a header cannot be sent, the result is None, because the message of the original error contains the header.
     """

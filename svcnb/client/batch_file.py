@@ -1,4 +1,4 @@
-"""File with one line for each outcome of a batch, saved immediately, so that a killed process loses no outcome."""
+"""File that stores each outcome of a batch immediately, on its own line, so that a killed process loses no outcome."""
 
 from __future__ import annotations
 

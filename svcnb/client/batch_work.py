@@ -160,7 +160,10 @@ class Work:
             return True
 
     def raise_if_useless(self) -> None:
-        """Raises the error that stopped the batch, or the first `InvalidArgument`, if no run executed the action."""
+        """Raises the error of a batch in which no run executed the action.
+
+        This error is the error that stopped the batch, or otherwise the first `InvalidArgument`, if any.
+        """
         if self.fatal is not None and not self._any_answer():
             raise self.fatal
         bad = next(

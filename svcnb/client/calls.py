@@ -27,8 +27,8 @@ class Call(Generic[T]):
 
     Attributes:
         method: HTTP method.
-        path: Path below ``/core/v1``, or a function that returns the path for a vocabulary. A path that starts with
-            ``//`` is relative to the root of the server.
+        path: Path below ``/core/v1``, or a function that returns the path from the names in a `Vocabulary`. A path that
+            starts with ``//`` is relative to the root of the server.
         parse: Function that creates the result from the decoded JSON body and the headers of the response.
         body: JSON body, or None for no body. The body can contain a credential, so displays never show it.
         query: Query parameters. Displays never show query parameters.
@@ -39,7 +39,7 @@ class Call(Generic[T]):
         in_doubt: Hint for calls that the client must not retry. The hint describes the possible effect of the call, and
             how to check whether this effect occurred.
         statuses: Statuses other than 2xx whose response body is a result.
-        base: Address to use instead of the service's address.
+        base: Address to use instead of the service's address. None means the service's address.
         headers: Headers for this call only, which take precedence over the headers of the configuration. Displays never
             show these headers, because they can contain a credential.
     """
@@ -143,7 +143,7 @@ class Notice:
 class Noted:
     """Step that passes a fee, a payment or a balance to the listeners of ``on_run`` that have a method ``note``.
 
-    The local history of runs and the panels have this method. All other listeners do not receive the step.
+    The local history of runs and the panels have this method. Other listeners do not receive the step.
 
     Attributes:
         kind: ``fee``, ``payment`` or ``balance``.

@@ -131,7 +131,7 @@ class ServiceClient(ClientSettings[SyncSession]):
     # --- explanations -----------------------------------------------------------------------------------------------
 
     def trace(self, of: Traced) -> Trace:
-        """Returns the timeline of a run on an emulator: the run's operations, their times, and the used memory.
+        """Returns the timeline of a run on an emulator: the run's operations, their times, and the memory use.
 
         Failed runs also have a timeline. To read this timeline, pass the error that ``run`` raised.
 
@@ -144,7 +144,7 @@ class ServiceClient(ClientSettings[SyncSession]):
         return self._session.drive(tracing.trace(of))
 
     def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Returns an explanation of why a key can run an action with a wallet, or which permission is missing.
+        """Explains why a key can run an action with a wallet, or which permission is missing.
 
         This call is free. If a permission is missing, the result contains the code that grants the permission. The
         client uses its own key only to read, so any key of the account works. The result shows the account's current
@@ -206,8 +206,8 @@ class Client(ServiceClient):
         retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
             policy. None means the default values of `Retries`.
         on_run: Listeners that receive a `RunRecord` after every run.
-        history: File that records runs without secrets. False disables the record. None means the value of
-            ``SVC_HISTORY``, or the default path if the variable is not set. `History` reads the file.
+        history: File in which the client records runs, without secrets. False disables the recording. None means
+            the value of ``SVC_HISTORY``, or the default path if the variable is not set. `History` reads the file.
         config_file: Settings file to use instead of the default file.
         http_client: Your own `httpx.Client`, for proxies, certificates, limits or hooks. You must close this client
             yourself. The argument ``timeout`` still applies. None creates a client.
@@ -241,8 +241,8 @@ class Client(ServiceClient):
             action: An action, a source, or the CID of a source that this node has already executed.
             params: Argument of ``main``, any JSON value.
             until_effective: Seconds for which the client retries while the key is unknown (401) or lacks a permission
-                (403). None does not retry. A new key or permission takes effect after a few seconds. The method does
-                not retry if the credit is insufficient or the action fails.
+                (403). None disables these retries. A new key or permission takes effect after a few seconds.
+                Insufficient credit or a failure of the action ends the call immediately.
             **named: Parameters by name. If you also pass ``params``, the argument ``params`` must be a dictionary. The
                 client adds the named parameters to this dictionary.
 
@@ -299,13 +299,13 @@ class Client(ServiceClient):
         return Batch(perform, action, params, concurrency=concurrency, resume=resume, progress=progress).resume()
 
     def with_raw_response(self, call: Callable[[Self], T]) -> RawResponse[T]:
-        """Makes calls, and returns their result together with the HTTP responses.
+        """Runs a function that makes calls, and returns its result together with the HTTP responses.
 
         Args:
             call: Function that receives a client and makes the calls.
 
         Returns:
-            The result, and all responses in order, each with status, headers, body and time.
+            The result of the function, and all responses in order, each with status, headers, body and time.
 
         Example:
             ``raw = svc.with_raw_response(lambda svc: svc.groups.list()); raw.headers["x-request-id"]``

@@ -1,4 +1,4 @@
-"""Settings of a client, in order of precedence: argument, selected profile, environment, file.
+"""Settings of a client. Their sources, in order of precedence, are argument, selected profile, environment and file.
 
 The file is ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``; `svcnb login` writes the file::
 
@@ -100,7 +100,7 @@ class Config:
         timeouts: Timeouts of each kind of call.
         retries: Retry policy.
         correlation_id: Id that the client sends with every call and that the service returns, or None.
-        history: File that records runs. ``off`` disables the record, and None selects the default path.
+        history: File in which the client records runs. ``off`` disables the recording. None selects the default path.
         headers: Headers of every request to the service, for example for a gateway. Displays never show
             the headers.
         wallet_auth: Provider of the header that authenticates a wallet instead of a key at the billing endpoints, or
@@ -138,7 +138,7 @@ def load(
     environment: Mapping[str, str] | None = None,
     file: str | Path | None = None,
 ) -> Config:
-    """Returns all settings. The sources of each setting, in order of precedence: argument, profile, environment, file.
+    """Returns all settings. Their sources, in order of precedence, are argument, profile, environment and file.
 
     Args:
         base_url: Address of the service. The client ignores a trailing ``/core/v1``.
@@ -148,7 +148,7 @@ def load(
         control_token: Token of an emulator's control plane. The client never reads this token from the environment,
             because the client could then send the token to a service that is not this emulator.
         vocabulary: Names of the service and of the payment processor.
-        history: File that records runs, or ``off``.
+        history: File in which the client records runs, or ``off``.
         environment: Environment variables to use instead of those of the process.
         file: File to read instead of ``$SVCNB_CONFIG`` or ``~/.config/svcnb/config.toml``.
 

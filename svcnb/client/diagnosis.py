@@ -249,7 +249,7 @@ class _Diagnosis:
         return _Candidate("updates the key with a new expiration", (line,), 1, 0, 0)
 
     def _new_key(self) -> _Candidate:
-        """Returns a repair that creates a key, either for a group that permits action and wallet or for a new group."""
+        """Returns a repair with a new key for a new group, or for a group that permits the action and the wallet."""
         snapshot = self.snapshot
         ready = [link for link in self.links if link.action and link.wallet is not False]
         lines: list[str] = []

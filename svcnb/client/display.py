@@ -88,7 +88,7 @@ def _head(columns: Sequence[str], upright: Container[str] = ()) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str, *, upright: Container[str] = ()) -> str:
-    """Returns objects as one table with a header, or the sentence ``empty`` if there are none.
+    """Returns objects as one table with a header, or the sentence ``empty`` if there are no objects.
 
     The headers of columns in ``upright`` are vertical, for tables with many narrow columns.
     """

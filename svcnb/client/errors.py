@@ -172,8 +172,8 @@ class ActionError(Explicable):
         line: Number of the first source line in the stack trace, in the service's line numbering. None if unknown.
         column: Number of the column in this line. None if unknown.
         stack: Lines of the stack trace.
-        logs: Console output, if a recorder saved the output. Otherwise, an empty string. The service itself deletes the
-            output of failed runs.
+        logs: Console output. Empty for errors that the client raises, because the service deletes the output of failed
+            runs.
         cid: CID of the action.
         status: HTTP status.
         request_id: Id that the service assigned to the request.

@@ -75,9 +75,9 @@ class ExplanationSubject:
         )
 
     def find(self, known: Sequence[UsageKey]) -> UsageKey | None:
-        """Returns the key's record from a list of an account's usage keys, or None if the list contains no such record.
+        """Returns the key's record from a list of an account's usage keys, or None if the key is not in the list.
 
-        The list contains a ChainSecured key under the hash of its text, or of its 32 bytes
+        The list identifies a ChainSecured key by the hash of its text, or by the hash of its 32 bytes
         (docs/service/signatures.md#follow-up-transactions).
         """
         hashes = {self.key_hash, _hash_of_bytes(self.secret) if self.secret else None}

@@ -1,8 +1,8 @@
 """Drawing of an `Explanation`: boxes for key, groups, action and wallet, and a line for each permission.
 
-`layout` computes all positions once, for two renderers. This module writes SVG text, because an explanation needs no
-extras, and a saved notebook must show an image. `svcnb.charts.permissions` makes a chart, because charts have themes,
-can be combined, and can be saved as PNG.
+`layout` computes all positions once, for two renderers. This module writes SVG text, because an explanation must
+not require optional packages, and a saved notebook must show an image. `svcnb.charts.permissions` makes a chart,
+because charts have themes, can be combined, and can be saved as PNG.
 
 The drawing does not depend on colour: an existing permission is a solid line, and a missing permission is a dashed line
 with a cross. The drawing is an image, because notebooks also show images that the user has not trusted. The alternative

@@ -21,7 +21,7 @@ _ADAPTERS: Final = "requests.adapters"
 
 
 class PageTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Transport for synchronous and asynchronous clients of httpx that calls emulators in the same page."""
+    """Transport that sends requests of synchronous and asynchronous httpx clients to emulators in the same page."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Sends a request; see `httpx.BaseTransport`."""

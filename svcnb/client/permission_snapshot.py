@@ -1,4 +1,4 @@
-"""Snapshot of an account's permissions for one key, one action and one wallet, and the warnings about it.
+"""Snapshot of an account's permissions for one key, one action and one wallet, with warnings about the permissions.
 
 Source: docs/service/permissions.md#running-an-action, docs/service/permissions.md#using-a-wallet,
     docs/service/keys.md#derivation-of-keys.

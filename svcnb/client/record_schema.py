@@ -68,7 +68,10 @@ def _create(connection: sqlite3.Connection, statements: str) -> sqlite3.Connecti
 
 
 VERSIONS: Final[Schema[Any]] = Schema("run history", 1, {0: lambda connection: _create(connection, _LEDGER)})
-"""Versions of the file, which ``user_version`` stores. Version 0 contained only the runs."""
+"""Versions of the schema, with their migrations. A file stores its version in ``user_version``.
+
+Version 0 contained only the runs.
+"""
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> bool:
@@ -76,7 +79,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> bool:
 
     Args:
         connection: Connection to the file.
-        path: Path of the file, for the message.
+        path: Path of the file, for the error message.
 
     Returns:
         Whether the file needs a migration.
@@ -146,4 +149,4 @@ def _copy(path: Path, found: int) -> None:
 
 
 KEY_CHECK: Final = "key-check-"
-"""Start of the correlation id of a run that only checks whether the service finds a new usage key."""
+"""Prefix of the correlation id of a run that only checks whether the service finds a new usage key."""

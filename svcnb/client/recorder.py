@@ -1,8 +1,8 @@
 """Local history of all runs. Users can query the history for costs, failures and results.
 
 The history is an SQLite file, which only its owner can read. `strip` removes secrets from a value before the recorder
-stores it. The setting ``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. `History` of the toolkit reads
-the file.
+stores it. The setting ``history`` (``SVC_HISTORY``) is the path of the file, or ``off``. The toolkit's class `History`
+reads the file.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class Recorder:
         self._told = True
 
     def _leave_to_the_parent(self) -> None:
-        """Drops the connection and the runs in memory after a fork, because the parent process writes them."""
+        """Drops the connection and the runs in memory after a fork, because the parent process writes these runs."""
         if self._owner != os.getpid():
             self._connection = None
             self._waiting.clear()
@@ -262,7 +262,10 @@ def _row_of(record: RunRecord) -> dict[str, Any]:
 
 
 def storable(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns a row with strings that SQLite accepts. JSON can contain lone surrogates. They become "?"."""
+    """Returns a row whose strings SQLite accepts.
+
+    JSON can contain lone surrogates, which SQLite rejects. The function replaces each lone surrogate with "?".
+    """
     texts = {name: value.encode(errors="replace").decode() for name, value in row.items() if isinstance(value, str)}
     return row | texts
 

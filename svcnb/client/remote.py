@@ -54,7 +54,7 @@ class Service:
 
     @classmethod
     def of(cls, config: Config) -> Service:
-        """Returns the settings of a client that a worker needs."""
+        """Returns the part of a client's settings that a worker needs."""
         return cls(
             key=config.api_key.reveal() if config.api_key else "",
             settings=Config(
@@ -161,5 +161,5 @@ def _run_of(record: RunRecord) -> Run:
 
 @lru_cache(maxsize=8)
 def _transport(base_url: str) -> SyncTransport:
-    """Returns the transport of a service. Each worker process reuses the connections of its one transport."""
+    """Returns the transport of a service. A worker process reuses the transport for all runs on the same service."""
     return SyncTransport(base_url)

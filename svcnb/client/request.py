@@ -36,8 +36,8 @@ _EXPIRED: Final = re.compile(r"\bkey has expired\b")
 def exchange(call: Call[T], config: Config) -> Flow[T]:
     """Sends a call, with retries, and returns its result.
 
-    The flow retries every call after 429 and 503, because the service then did not charge or change anything. After a
-    transport error, the flow retries only calls that are safe to repeat.
+    The flow retries every call after status 429 or 503, because a service that returns this status did not charge or
+    change anything. After a transport error, the flow retries only calls that are safe to repeat.
 
     Raises:
         TransportError: No response arrived, or the response is not from the API.
@@ -67,7 +67,7 @@ _OF_TRIGGERS: Final = {
     "svc.groups.list()": "triggers.list()",
     "svc.with_options(timeout=seconds)": "svcnb.TriggersClient(config=svc.with_options(timeout=seconds).config)",
 }
-"""Phrases in hints for calls to the service, and the phrases for calls to the triggers service."""
+"""Phrases in the hints, mapped to their replacements for calls to the triggers service."""
 
 
 def _exchange(call: Call[T], config: Config) -> Flow[T]:

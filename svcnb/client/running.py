@@ -84,7 +84,10 @@ def run(
     named: Mapping[str, object],
     until_effective: float | None,
 ) -> Flow[Run]:
-    """Executes an action, and returns the result. Retries for the requested time while permissions are missing."""
+    """Executes an action, and returns the result.
+
+    Retries while permissions are missing, for up to ``until_effective`` seconds.
+    """
     source, cid = source_or_cid(action)
     js_params = merge(params, named)
     notes = [MASTER_KEY_NOTE] if config.master_key else []

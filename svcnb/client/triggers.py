@@ -81,7 +81,7 @@ class TriggersSettings(Checked):
         """Returns the next times at which a schedule fires. The method sends no request to the service.
 
         Args:
-            text: Cron expression in UTC, with five fields, or with six fields of which the first contains the seconds.
+            text: Cron expression in UTC with five fields. With six fields, the first field contains the seconds.
             after: Time in Unix seconds. The first result is after this time. None means the current time.
             count: Number of scheduled times to return.
 
@@ -205,7 +205,7 @@ class TriggersClient(TriggersSettings):
             name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use.
-            cron: Cron expression in UTC, with five fields, or with six fields of which the first contains the seconds.
+            cron: Cron expression in UTC with five fields. With six fields, the first field contains the seconds.
                 The trigger must not fire more often than every 30 seconds.
             **options: See `webhook`.
 
@@ -237,7 +237,8 @@ class TriggersClient(TriggersSettings):
             chain: ``ethereum``, ``base``, ``arbitrum``, ``bsc`` or ``polygon``.
             contract: Address of the contract that emits the event.
             event: Event signature, ``Name(type,type)``. The method `event` explains a signature.
-            topics: Up to three filters after topic0. A filter is a 32-byte topic, a list of topics, or None for all.
+            topics: Up to three filters after topic0. A filter is a topic (32 bytes), a list of topics, or None
+                for any topic.
             start_block: First block to read. If omitted, the service starts at a recent block.
             **options: See `webhook`.
 
@@ -372,12 +373,12 @@ class TriggersClient(TriggersSettings):
         return self._session.drive(flows.wait_for_run(self._access, trigger, run, timeout))
 
     def fire(self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None) -> Accepted:
-        """Sends a POST request to a webhook as an external sender, without a token, and returns the ``run_id``.
+        """Sends a POST request without a token to a webhook, like an external sender, and returns the ``run_id``.
 
         Args:
             trigger: A `Trigger` of the kind ``webhook``, or its id.
-            body: Request body. The client sends bytes and strings unchanged, and other values (also None) as JSON.
-            headers: Additional headers, for example the signature of a sender.
+            body: Request body. The client sends bytes and strings unchanged, and other values, including None, as JSON.
+            headers: Additional headers, for example the sender's signature.
 
         Raises:
             RateLimited: Too many requests arrived within 60 seconds, or the queue of the trigger is full.

@@ -11,7 +11,7 @@ from svcnb.protocol.durations import seconds
 
 
 class ClockControl(Checked):
-    """Control of the emulator's time. It applies to validity windows, expiry, schedules, the ledger and blocks."""
+    """Control of the emulator's time, which applies to validity windows, expiry, schedules, the ledger and blocks."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane

@@ -254,7 +254,7 @@ class EmulatorControl(Checked):
         """Adds credit without a payment, for tests and courses.
 
         Args:
-            wallet_address: Billing wallet of the account.
+            wallet_address: Address of the account's billing wallet, for example ``account.wallet_address``.
             cents: Amount in US cents.
 
         Returns:

@@ -49,13 +49,13 @@ _LATER: Final[dict[str, tuple[str, ...]]] = {
     "web3": ("pyunormalize", "requests", "websockets"),
     "requests": ("charset-normalizer", "urllib3"),
 }
-"""Packages that load when a cell imports them, with their additional dependencies."""
+"""Packages that the page loads only when a cell imports them, with the dependencies that load at the same time."""
 _FROM_NPM: Final = {
     "tree_sitter_page/tree-sitter.js": ("web-tree-sitter", "web-tree-sitter.js"),
     "tree_sitter_page/tree-sitter.wasm": ("web-tree-sitter", "web-tree-sitter.wasm"),
     "tree_sitter_page/grammar.wasm": ("tree-sitter-javascript", "tree-sitter-javascript.wasm"),
 }
-"""Files of the linter's parser in the wheel of this package."""
+"""Files of the linter's parser in the wheel of this package, with their npm package and their path in that package."""
 
 
 def download(folder: Path) -> None:

@@ -15,12 +15,14 @@ from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 
 AT_START = "packages.gz"
-"""Archive of the packages that the page loads at its start.
+"""File name of the archive with the packages that the page loads at its start.
 
 The first line is JSON. It contains the size of each file, and the paths of the WebAssembly libraries that are in other
 files, with the names of these files. The content of the archive's files follows."""
 MEMORY = "memory.gz"
-"""Snapshot of Python's memory after a rehearsal: the start of an emulator, and the run of one action."""
+"""File name of the snapshot of Python's memory after a rehearsal.
+
+The rehearsal starts an emulator and runs one action."""
 _LIBRARY = "python_stdlib.zip"
 _IN_LIBRARY = "/lib/python314.zip"
 _IN_PACKAGES = "/lib/python3.14/site-packages"

@@ -52,7 +52,10 @@ class _Handler(SimpleHTTPRequestHandler):
 
 @lru_cache(maxsize=2_000)
 def _compressed(path: Path, _changed: float) -> bytes:
-    """Returns the compressed content of a file. Each participant of a workshop requests the same files."""
+    """Returns the compressed content of a file.
+
+    The results are cached, because each participant of a workshop requests the same files.
+    """
     return gzip.compress(path.read_bytes(), 6)
 
 

@@ -75,7 +75,7 @@ OPTIONS: Final = options()
 def action(shell: InteractiveShell, connection: Connection) -> Callable[[str, str], Action | Run]:
     """Returns the function that IPython calls for ``%%action``, with the first line and the rest of the cell.
 
-    The function returns the `Action`, or the `Run` if the line contains ``--run``.
+    The returned function returns the `Action`, or the `Run` if the line contains ``--run``.
     """
     saved: dict[Path, str] = {}
 

@@ -55,8 +55,9 @@ class Options(argparse.ArgumentParser):
 def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
     """Returns a magic that passes its line unchanged to a function, and shows errors without a traceback.
 
-    By default, IPython replaces ``{name}`` and ``$name`` in lines of magics with variables, but JSON and JavaScript
-    also use this syntax. IPython shows the text ``told`` as the help of the magic.
+    By default, IPython replaces ``{name}`` and ``$name`` in lines of magics with variables. The returned magic disables
+    this replacement, because JSON and JavaScript also use this syntax. IPython shows the text ``told`` as the help of
+    the magic.
     """
     from IPython.core.magic import no_var_expand
 
@@ -86,7 +87,16 @@ class _Brief:
 
 
 def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
-    """Returns the value of JSON text or of a notebook variable. Errors name the purpose of the value, ``what``."""
+    """Returns the value of a notebook variable, or parses JSON text.
+
+    Args:
+        text: Name of a variable, or JSON text.
+        names: The notebook's variables.
+        what: Purpose of the value, for error messages.
+
+    Raises:
+        InvalidArgument: The text is neither the name of a variable nor valid JSON.
+    """
     if text.isidentifier() and text in names:
         return names[text]
     try:
@@ -107,7 +117,10 @@ def value_of(text: str, names: Mapping[str, Any], what: str) -> Any:
 
 
 def parameters(words: Sequence[str], names: Mapping[str, Any]) -> Any:
-    """Returns the parameters of ``main``: one JSON value or variable, and words ``name=value`` that set its fields.
+    """Returns the parameters of ``main`` from the words of a line.
+
+    The words are one JSON value or variable, words ``name=value``, or both. Words ``name=value`` set fields of the
+    value. Without any words, the result is None.
 
     The function parses valid JSON after ``=``, and replaces ``@name`` with the value of a variable. Any other text is a
     string.

@@ -34,7 +34,7 @@ class Status(Model):
     """Address of the service."""
 
     key: str
-    """``yes`` for a key of any account, ``none`` without a key, and ``unknown`` for any other key."""
+    """``yes`` if the client's key belongs to an account, ``unknown`` for any other key, and ``none`` without a key."""
 
     node: str = ""
     """Name, version and readiness of the service."""

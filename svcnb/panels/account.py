@@ -237,7 +237,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def resume(self, mint: str) -> dict[str, str]:
-        """Completes the creation of a wallet or usage key.
+        """Completes the creation of the wallet or usage key with the id ``mint`` in `pending`.
 
         For a usage key, the method returns its secret once. For a wallet, the method returns its address.
         """
@@ -252,7 +252,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
-        """Deletes the record of a wallet or usage key whose creation is incomplete.
+        """Deletes the record of the wallet or usage key with the id ``mint`` in `pending`.
 
         Without ``confirm``, the method raises an error that describes the loss.
         """
@@ -274,9 +274,10 @@ class AccountPanel(WalletPanel, bundle="account"):
         return self.owner
 
     async def _confirmed(self, preview: Preview) -> bool:
-        """Requests the user's confirmation before each transaction.
+        """Requests the user's confirmation of a transaction, and returns True if the user confirms.
 
-        A browser wallet shows the same preview in its own dialog.
+        For a browser wallet, the method returns True without a request, because the panel shows the transaction when
+        it sends the request to the wallet.
         """
         if isinstance(_innermost(self.owner), BrowserSigner):
             return True
@@ -304,7 +305,12 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def pay(self, cents: int, method: str) -> dict[str, str]:
-        """Starts a payment, and returns its id and the address of the processor's page. The address is a secret."""
+        """Starts a payment, and returns its id and the address of the processor's page. The address is a secret.
+
+        Args:
+            cents: Amount in US cents.
+            method: ``card`` or ``crypto``.
+        """
         if method not in ("card", "crypto"):
             raise InvalidArgument(f"invalid payment method {method!r}", hint="Choose card or crypto.")
         billing = self.session.billing
@@ -325,7 +331,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
 
 def _innermost(owner: Signer | None) -> Signer | None:
-    """Returns the signer of a contract wallet. The function returns any other wallet unchanged."""
+    """Returns the wallet that signs for a contract wallet. The function returns any other wallet unchanged."""
     while (inner := getattr(owner, "signer", None)) is not None:
         owner = inner
     return owner

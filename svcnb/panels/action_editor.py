@@ -86,7 +86,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def setup(self) -> dict[str, Any]:
-        """Returns the data with which a view starts: names for completion, the first source, inputs and examples."""
+        """Returns the initial data of a view: names for completion, the first source, inputs and examples."""
         return {
             "names": names(self.client.vocabulary),
             "base": self._base,
@@ -98,7 +98,10 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def keep(self, params: str, name: str) -> None:
-        """Stores the parameters and the name, for other views of the editor and for the property `params`."""
+        """Stores the parameters (as JSON text) and the name of the action.
+
+        Other views of the editor show them, and the properties `params` and `action` use them.
+        """
         self._params, self._name = params, name
 
     @command
@@ -175,7 +178,8 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     async def verify(self, message: str, signature: str) -> dict[str, str]:
         """Returns the address that signed a message (EIP-191), and the name of the account's wallet at this address.
 
-        The method recovers the address without a request.
+        The method recovers the address without a request. The name is empty if the account has no such wallet, or if no
+        account is open.
         """
         with field("signature", SigningError):
             recovered = recover(message, signature)
@@ -209,7 +213,10 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @command
     def derive(self, source: str, constant: str, name: str, version: int) -> dict[str, str]:
-        """Appends a constant to a source and returns the derived action without running it."""
+        """Appends a constant (JSON text) to a source, and returns the derived action.
+
+        The method does not run the action.
+        """
         with field("constant"):
             value = parsed(constant, "the constant")
         with field("source"):
@@ -274,7 +281,10 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         }
 
     def _logs_of(self, request_id: str) -> str:
-        """Returns the output of a failed action from the record of an emulator. Other services discard the output."""
+        """Returns the console output of a failed action from the record of an emulator.
+
+        The result is empty for other services, because they discard this output.
+        """
         try:
             return str(self._control.request("GET", f"/runs/{request_id}")["logs"])
         except EmulatorError:
@@ -282,7 +292,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
 
 def python_text(source: str) -> str:
-    """Returns a source as a Python literal, with several lines if this form preserves every byte."""
+    """Returns a source as a Python string literal. The literal has several lines if this form preserves every byte."""
     if "\\" in source or '"""' in source or "\r" in source or not source.endswith("\n"):
         return repr(source)
     return f'"""\\\n{source}"""'

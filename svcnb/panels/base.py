@@ -30,8 +30,8 @@ def command(work: F) -> F:
 
     The method takes JSON values as keyword arguments and returns a JSON value. A coroutine function runs on the event
     loop of the panels, and stops at its next await after a cancellation. A plain function runs on a worker thread, and
-    a cancellation discards its result. The method therefore does not block the notebook, except in a browser page,
-    which has only one thread. The panel shows errors with their hints.
+    a cancellation discards its result. Commands therefore do not block the notebook, except in a browser page, which
+    has only one thread. The panel shows errors with their hints.
     """
     work.__svcnb_command__ = True  # type: ignore[attr-defined]  # functions accept any attribute
     return work
@@ -87,7 +87,10 @@ class Panel(anywidget.AnyWidget):
             self._session.watch(self._changed)
 
     def _deliver(self, message: Mapping[str, object]) -> None:
-        """Sends a message to all views. In a browser page, JSON text preserves None. An object would omit None."""
+        """Sends a message to all views.
+
+        In a browser page, the method sends the message as JSON text, because an object would omit fields that are None.
+        """
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
     @classmethod
@@ -217,7 +220,10 @@ class Panel(anywidget.AnyWidget):
     # --- display ------------------------------------------------------------------------------------------------
 
     def about(self) -> dict[str, object]:
-        """Returns the values that the `repr` of the panel shows. They contain no secrets, and do not differ by run."""
+        """Returns the values that the `repr` of the panel shows.
+
+        The values contain no secrets, and are the same in every run of a notebook.
+        """
         return {}
 
     def __repr__(self) -> str:

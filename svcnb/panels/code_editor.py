@@ -15,11 +15,17 @@ from svcnb.toolkit.runtime import GLOBALS, Function, functions, namespaces
 BUNDLE: Final = STATIC / "codemirror" / "codemirror.js"
 
 Name = dict[str, str]
-"""Completion entry with ``name`` and ``kind``, and optionally ``detail``, ``says`` and ``insert``."""
+"""Completion entry. It contains ``name`` and ``kind``.
+
+The entry can also contain ``detail``, ``says`` (a description) and ``insert`` (a snippet that completion inserts
+instead of the name)."""
 
 
 class CodePanel(Panel):
-    """Panel that shows code. The editor's bundle is large, so each page requests it only once, by its hash."""
+    """Base class of panels that show code.
+
+    The bundle of the editor is large, so each page requests the bundle only once, by its hash.
+    """
 
     @command
     def editor_bundle(self, *, with_script: bool) -> dict[str, str]:

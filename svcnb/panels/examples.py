@@ -9,7 +9,10 @@ FIRST_PARAMS = '{ "n": 41 }'
 
 
 def examples(vocabulary: Vocabulary) -> list[dict[str, str]]:
-    """Returns examples by name, each with its source and parameters. The sources use the service's own names."""
+    """Returns examples, each with its name, source and parameters (JSON text).
+
+    The sources use the service's own names.
+    """
     space = f"{vocabulary.namespace}.Actions"
     return [
         {"name": "Add one to a number", "source": FIRST, "params": FIRST_PARAMS},

@@ -38,4 +38,6 @@ class Background:
 
 
 BACKGROUND: Final = Background()
-"""All panels of a process share one loop, because the connections of their clients belong to this loop."""
+"""Event loop that all panels of the process share.
+
+A second loop could not use the connections of the panels' clients, because each connection belongs to one loop."""

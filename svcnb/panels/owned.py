@@ -1,4 +1,4 @@
-"""ChainSecured account of a panel, with functions that connect the owner's wallet and simulate each change."""
+"""Functions that open a ChainSecured account for a panel, connect the owner's wallet and simulate changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svcnb.panels.wire import Channel
 from svcnb.toolkit.permissions import Edit
 
 OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["SVC_WALLET_KEY"])'
-"""Recorded Python that creates the owner's wallet."""
+"""Line of recorded Python that creates the owner's wallet."""
 
 
 async def connected(owner: Signer, channel: Channel) -> Signer:
@@ -31,7 +31,7 @@ async def connected(owner: Signer, channel: Channel) -> Signer:
 
 
 async def do(resources: Any, edit: Edit) -> None:
-    """Performs a change of permissions as a call of a client or of a ChainSecured account."""
+    """Applies a change of permissions by calling a method of a client or of a ChainSecured account."""
     resource, _, verb = edit.verb.partition(".")
     await getattr(getattr(resources, resource), verb)(*edit.args, **edit.options)
 

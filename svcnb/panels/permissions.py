@@ -44,14 +44,15 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     The panel shows the account of the client's key. With ``owner``, the panel shows the on-chain account that this
     wallet owns. Without ``owner``, it shows the ChainSecured account that another panel of the client has opened, if
-    any. Each change of such an account is a transaction. The panel first simulates the transaction. Before the wallet
-    signs, the panel shows the decoded transaction and its gas.
+    any. Each change of a ChainSecured account is a transaction. The panel first simulates the transaction. Before the
+    wallet signs, the panel shows the decoded transaction and its gas.
 
     Args:
         client: Client of the service. Changes need the account key. Any key of the account can view the
             matrix.
-        actions: Additional actions for the matrix, which the account has not registered yet. The service lists only
-            hashes. If the CID of an action is unknown, the panel must rewrite the group to permit the action.
+        actions: Additional actions for the matrix, for example actions that the account has not registered. Also pass
+            registered actions if you have their sources: the service lists only the hashes of CIDs. In API mode, a
+            panel that has only the hash of an action must rewrite the complete group to permit the action.
         owner: The wallet of a ChainSecured account: a `svcnb.LocalSigner`, a `svcnb.BrowserSigner` or a
             `svcnb.ContractWallet`. The wallet pays the gas.
 

@@ -152,7 +152,11 @@ def repairs(found: Explanation) -> dict[str, Any]:
 
 
 def _hashes(key: Secret | None) -> set[str]:
-    """Returns the hashes under which the account can list a key. On the chain, a key has the hash of its bytes."""
+    """Returns the hashes under which the account can list a key.
+
+    In API mode, the account lists the hash of the key's text. In ChainSecured mode, the account lists the hash of the
+    key's bytes.
+    """
     if key is None:
         return set()
     text = key.reveal()

@@ -88,7 +88,12 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def read(self, seen: str) -> dict[str, Any]:
-        """Reads the runs, and returns the data to show. If the view already has this data, returns only its hash."""
+        """Reads the runs, and returns the data to show, with a hash of the data.
+
+        Args:
+            seen: Hash of the data that the view already shows. If the data is unchanged, the result contains only the
+                hash.
+        """
         await self._read_names()
         found = await asyncio.to_thread(self._feed.read)
         shown = self._wanted(found)
@@ -109,7 +114,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def look_at(self, number: str) -> dict[str, Any]:
-        """Returns all data of one run of the list."""
+        """Returns all data of one run of the list. ``number`` is the id of the run in the list."""
         run = self._seen.get(number)
         if run is None:
             raise InvalidArgument("this run is no longer stored", hint="Refresh the list.")
@@ -222,7 +227,7 @@ class RunsPanel(Panel, bundle="runs"):
         }
 
     def _choices(self, found: list[SeenRun]) -> dict[str, dict[str, str]]:
-        """Returns the available choices, by value, with their displayed names."""
+        """Returns the available values of each filter, with their displayed names."""
         return {
             "action": {run.cid: self._action_name(run) or _short(run.cid) for run in reversed(found) if run.cid},
             "key": {run.key_hash: self._key_name(run.key_hash) for run in reversed(found) if run.key_hash},

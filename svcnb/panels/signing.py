@@ -1,4 +1,7 @@
-"""Signing panel, which explains, signs, checks and sends the four kinds of envelope: typed data that a wallet signs."""
+"""Signing panel, which explains, signs, checks and sends envelopes.
+
+An envelope is typed data (EIP-712) that a wallet signs. The service accepts four kinds of envelopes.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def _row(event: TraceEvent) -> dict[str, Any]:
 def _label(event: TraceEvent) -> str:
     """Returns a description of the event.
 
-    For a key operation, the description does not repeat the kind of the event, which the operation's name contains.
+    For a key operation, the description omits the kind of the event, because the name of the operation contains it.
     """
     kind, _, rest = event.label.partition(" ")
     return rest if event.operation and rest else f"{kind}, {rest}" if kind == "end" and rest else event.label

@@ -53,7 +53,7 @@ class ToolCorrupt(SvcnbError, RuntimeError):
 
 
 def platform_name() -> str:
-    """Returns the name of this platform in the node's packages, for example ``linux-amd64``."""
+    """Returns the name of this platform in the packages of the chain node, for example ``linux-amd64``."""
     system = _SYSTEMS.get(sys.platform)
     machine = _MACHINES.get(platform.machine().lower())
     if system is None or machine is None:
@@ -66,7 +66,11 @@ def platform_name() -> str:
 
 
 def anvil_lock(platform: str) -> Path:
-    """Returns the lock file with the hash of the chain node's archive for one platform. Without it, raises an error."""
+    """Returns the lock file with the hash of the chain node's archive for one platform.
+
+    Raises:
+        ToolMissing: There is no lock file for the platform.
+    """
     lock = Path(__file__).with_name(f"anvil-{platform}.lock")
     if not lock.is_file():
         raise ToolMissing(
@@ -108,7 +112,10 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Downloads the Solidity compiler, unless it is already installed. Only a rebuild of the contract needs it."""
+    """Downloads the Solidity compiler, unless it is already installed.
+
+    Only a rebuild of the service's contract needs the compiler.
+    """
     _fetch_package("solc", SOLC_VERSION, SOLC_LOCK, report, " (about 9 MB)")
 
 

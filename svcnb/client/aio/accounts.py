@@ -61,7 +61,7 @@ class AsyncAccounts(AsyncResource):
         changes.
 
         Args:
-            owner: The wallet that will own the account. A wallet that is or was the admin of an account is not allowed.
+            owner: The wallet that will own the account. A wallet that owns or owned another account is not allowed.
             confirm: Must be True. Otherwise, the client does not send anything, and the error lists the consequences.
 
         Returns:
@@ -69,7 +69,7 @@ class AsyncAccounts(AsyncResource):
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
-            ChainError: The wallet owns or owned an account, or the key does not belong to an account.
+            ChainError: The wallet owns or owned another account, or the key does not belong to an account.
             BadRequest: The account is already ChainSecured.
             Forbidden: The key is not the account key.
         """

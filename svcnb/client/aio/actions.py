@@ -70,7 +70,10 @@ class AsyncActions(AsyncResource):
         await self._do(ask(Call("POST", "/delete_action", nothing, body, in_doubt=doubt)))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or the actions that ``group`` permits. This call is free."""
+        """Returns all actions of the account. With ``group``, returns the actions that the group permits.
+
+        This call is free.
+        """
         return await self._do(listing(group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:

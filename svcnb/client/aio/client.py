@@ -120,7 +120,7 @@ class AsyncServiceClient(ClientSettings[AsyncSession]):
         return AsyncNode(self._session)
 
     async def trace(self, of: Traced) -> Trace:
-        """Returns the timeline of a run on an emulator: the run's operations, their times, and the used memory.
+        """Returns the timeline of a run on an emulator: the run's operations, their times, and the memory use.
 
         Failed runs also have a timeline. To read this timeline, pass the error that ``run`` raised.
 
@@ -133,7 +133,7 @@ class AsyncServiceClient(ClientSettings[AsyncSession]):
         return await self._session.drive(tracing.trace(of))
 
     async def explain(self, key: AnyKeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Returns an explanation of why a key can run an action with a wallet, or which permission is missing.
+        """Explains why a key can run an action with a wallet, or which permission is missing.
 
         This call is free. If a permission is missing, the result contains the code that grants the permission. The
         client uses its own key only to read, so any key of the account works. The result shows the account's current

@@ -94,9 +94,11 @@ class AsyncGroups(AsyncResource):
     ) -> Group:
         """Changes a group, and returns the changed group. Omitted values stay unchanged.
 
-        The change costs one cent, plus one cent for each entry of a list beyond ten. The service replaces a group as a
-        whole, so this method reads the group first and then writes all of its values. Of two simultaneous updates, the
-        later update can therefore undo the earlier update. ``add_action`` and similar methods do not have this problem.
+        The change costs one cent, plus one cent for each entry of a list beyond the first ten.
+
+        The service replaces a group as a whole, so this method reads the group first and then writes all of its values.
+        Of two simultaneous updates, the later update can therefore undo the earlier update. ``add_action`` and similar
+        methods do not have this problem.
 
         Args:
             group: A `Group`, its number, or its number as a string.

@@ -35,11 +35,11 @@ class AsyncNode(AsyncResource):
         return await self._do(_get(attrgetter("action_limits_path"), model(Limits)))
 
     async def payers(self) -> list[str]:
-        """Returns the addresses that send the contract writes for accounts in API mode."""
+        """Returns the addresses of the wallets that send and pay for the transactions of accounts in API mode."""
         return await self._do(payers())
 
     async def admin_payer(self) -> str:
-        """Returns the address that manages the payers."""
+        """Returns the address of the wallet that can replace the payers."""
         return await self._do(admin_payer())
 
     async def openapi(self) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class AsyncUsageKeys(AsyncResource):
         """Creates a usage key, and returns the key with its secret. This call costs one cent.
 
         The service never shows the secret again. The client does not retry a request that may have arrived. A new key
-        takes effect after a few seconds. ``run(..., until_effective=60)`` waits until then.
+        takes effect after a few seconds. ``run(..., until_effective=60)`` waits for this, for up to 60 seconds.
 
         Args:
             name: Name of the key.

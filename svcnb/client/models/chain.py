@@ -40,7 +40,10 @@ class Preview(Model):
     """Address of the wallet that changes the account."""
 
     through: str | None = None
-    """Address of the wallet that signs the transaction and pays the gas, if ``sender`` is a contract."""
+    """Address of the wallet that signs the transaction and pays the gas, if ``sender`` is a contract.
+
+    None if ``sender`` signs the transaction.
+    """
 
     gas: int
     """Amount of gas that the node estimates for the write, in gas units."""

@@ -39,7 +39,7 @@ WarningCode: TypeAlias = Literal[
     "removed_groups",
     "hidden_actions",
 ]
-"""Code of a warning."""
+"""Code of a warning, for example ``wildcard_key`` for a key that can execute in every group."""
 
 
 class GroupLink(Model):
@@ -98,7 +98,7 @@ class ExplanationWarning(Model):
 
 
 class Explanation(Model):
-    """Whether a key can run an action with a wallet, the missing permission, and the calls that grant it."""
+    """Explanation of a permitted or rejected run or call: the reason, the missing permission, and possible repairs."""
 
     allowed: bool
     """True if the service permits the run, and the use of the wallet if the caller passed a wallet."""
@@ -128,9 +128,9 @@ class Explanation(Model):
     """Groups of the account in which the key can execute, or that permit the action or the wallet."""
 
     repairs: tuple[Repair, ...] = ()
-    """Possible repairs, at most three. Repairs that use a group with the master wallet come last.
+    """Possible repairs, at most three, with the fewest calls first. Empty if no repair is needed or possible.
 
-    All other repairs come in the order of their number of calls. Empty if no repair is needed or possible.
+    Repairs that use a group with the master wallet always come after all other repairs.
     """
 
     warnings: tuple[ExplanationWarning, ...] = ()

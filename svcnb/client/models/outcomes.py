@@ -41,7 +41,7 @@ class Outcome(Model):
     """The value that ``main`` returned. None if the run failed."""
 
     logs: str = ""
-    """Console output of a successful run, one line per call."""
+    """Console output of a successful run, with one line for each call of ``console.log``. Empty if the run failed."""
 
     error: str = ""
     """Error message on one line. Empty if the run succeeded."""
@@ -56,7 +56,7 @@ class Outcome(Model):
     """Estimated cost of the run in US cents. 0 if the run failed."""
 
     request_id: str = ""
-    """Id that the service assigned to the request."""
+    """Id that the service assigned to the request. Empty if no response with an id arrived."""
 
     exception: Any = Field(default=None, exclude=True, repr=False)
     """Exception of the run. None if the run succeeded, or if the client read the outcome from a file."""

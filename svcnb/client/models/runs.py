@@ -81,7 +81,7 @@ class Run(Model):
 
     @property
     def cost_cents(self) -> int:
-        """Estimated cost in US cents: one cent for each full second, and at least one cent.
+        """Estimated cost in US cents: one cent for each whole second, and at least one cent.
 
         The service measures only the run, but this client measures the whole request. On a slow network, the estimate
         is therefore too high. The exact cost is the change of ``svc.billing.balance()``.

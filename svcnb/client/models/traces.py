@@ -20,13 +20,19 @@ _COLOURS: Final = {
 
 
 class TraceEvent(Model):
-    """Event of a run, for example a key operation, an outbound request or a console line."""
+    """Event of a run, for example a key operation, an outbound request or a console line.
+
+    A field is None if the field does not apply to this kind of event.
+    """
 
     at_ms: float
     """Milliseconds since the start of the run."""
 
     kind: str
-    """Kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``."""
+    """Kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``.
+
+    ``lost`` means that the process that executed the run ended unexpectedly.
+    """
 
     memory_bytes: int | None = None
     """Memory of the run in bytes, without the memory of the idle isolate. None if the machine does not report this
@@ -48,7 +54,7 @@ class TraceEvent(Model):
     """Host of an outbound request. The trace omits the path and the query, because both can contain secrets."""
 
     status: int | None = None
-    """HTTP status of an outbound response."""
+    """HTTP status of the response to an outbound request. For ``lost``, the exit code of the process."""
 
     bytes: int | None = None
     """Size of a request body, a response body, a console line or a module, in bytes."""
@@ -69,7 +75,7 @@ class TraceEvent(Model):
 
     @property
     def label(self) -> str:
-        """Short description of the event. It contains no times and sizes, because these differ between runs."""
+        """Short description of the event. The text contains no times or sizes, which differ between runs."""
         words: list[str] = [self.kind]
         if self.operation and self.operation != self.kind:
             words.append(self.operation.replace("_", " "))
@@ -141,7 +147,7 @@ class Trace(Model):
         return f"Trace({self.engine!r}, {', '.join(labels)}{f', and {more} more' if more else ''})"
 
     def _repr_html_(self) -> str:
-        """Returns a table with one row per event: its time, a bar for its duration, and the isolate's memory."""
+        """Returns a table with one row per event: its time, a bar for its duration, and the run's memory."""
         whole = max(self.elapsed_ms, 0.001)
         rows = "".join(_row(event, whole) for event in self.events[:_SHOWN])
         more = len(self.events) - _SHOWN + self.dropped

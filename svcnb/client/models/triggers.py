@@ -71,7 +71,7 @@ class TriggerRun(Model):
     """Id of the trigger that started the run."""
 
     status: str
-    """``queued``, ``running``, ``success`` or ``failed``. Some services also return ``retrying``."""
+    """Status: ``queued``, ``running``, ``success`` or ``failed``. Some services also return ``retrying``."""
 
     input: Any = None
     """Data of the event, as the action received it."""
@@ -210,4 +210,4 @@ class EventPreview(Model):
     ``indexed`` for an indexed argument, and the name from the signature."""
 
     warnings: tuple[str, ...] = ()
-    """Limits of ``event.decoded`` for this signature."""
+    """Warnings about ``event.decoded``, for example that a log contains only the hash of an argument."""

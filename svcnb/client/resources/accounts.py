@@ -70,7 +70,7 @@ class Accounts(Resource):
         changes.
 
         Args:
-            owner: The wallet that will own the account. A wallet that is or was the admin of an account is not allowed.
+            owner: The wallet that will own the account. A wallet that owns or owned another account is not allowed.
             confirm: Must be True. Otherwise, the client does not send anything, and the error lists the consequences.
 
         Returns:
@@ -78,7 +78,7 @@ class Accounts(Resource):
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
-            ChainError: The wallet owns or owned an account, or the key does not belong to an account.
+            ChainError: The wallet owns or owned another account, or the key does not belong to an account.
             BadRequest: The account is already ChainSecured.
             Forbidden: The key is not the account key.
         """

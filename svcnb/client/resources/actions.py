@@ -130,7 +130,10 @@ class Actions(Resource):
         self._do(ask(Call("POST", "/delete_action", nothing, body, in_doubt=doubt)))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or the actions that ``group`` permits. This call is free."""
+        """Returns all actions of the account. With ``group``, returns the actions that the group permits.
+
+        This call is free.
+        """
         return self._do(listing(group))
 
     def get(self, action: ActionRef) -> RegisteredAction:

@@ -166,8 +166,8 @@ class Billing(Resource):
         """Adds credit to the account, and returns the payment.
 
         With an emulator, the local processor completes the payment, and this method returns after the service has added
-        the credit. With a real service, a person must pay. This method then returns the payment with the status
-        ``waiting``, and `wait` waits for the credit.
+        the credit. With a real service, a person must pay. Therefore, the method immediately returns the payment
+        with the status ``waiting``. To wait for the credit, call `wait`.
 
         Args:
             amount_cents: Amount in US cents, at least 500.
@@ -186,7 +186,7 @@ class Billing(Resource):
 
         Args:
             amount_cents: Amount in US cents, at least 500.
-            method: ``card`` or ``crypto``. The method only sets the field ``method`` of the result.
+            method: ``card`` or ``crypto``. The argument only sets the field ``method`` of the result.
 
         Raises:
             InvalidArgument: The amount is not an integer of at least 500 cents, or the method is unknown.

@@ -134,7 +134,8 @@ def _entries(hashes: Sequence[str], addresses: Sequence[str]) -> dict[str, list[
 def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[str]]:
     """Returns the hashes for the group's creation, and the raw CIDs to add later.
 
-    Adding a single entry needs its raw CID, so entries with only a hash must be among the first ten.
+    To add an action to an existing group, the client needs the raw CID. The creation therefore includes all actions
+    of which only the hash is available.
     """
     several = [actions] if isinstance(actions, (Action, RegisteredAction, str, int)) else actions
     hash_only: list[str] = []
@@ -259,9 +260,11 @@ class Groups(Resource):
     ) -> Group:
         """Changes a group, and returns the changed group. Omitted values stay unchanged.
 
-        The change costs one cent, plus one cent for each entry of a list beyond ten. The service replaces a group as a
-        whole, so this method reads the group first and then writes all of its values. Of two simultaneous updates, the
-        later update can therefore undo the earlier update. ``add_action`` and similar methods do not have this problem.
+        The change costs one cent, plus one cent for each entry of a list beyond the first ten.
+
+        The service replaces a group as a whole, so this method reads the group first and then writes all of its values.
+        Of two simultaneous updates, the later update can therefore undo the earlier update. ``add_action`` and similar
+        methods do not have this problem.
 
         Args:
             group: A `Group`, its number, or its number as a string.

@@ -39,7 +39,7 @@ def _health(body: Any, answer: Answer) -> Health:
 
 
 def payers() -> Flow[list[str]]:
-    """Reads and returns the addresses of the payers."""
+    """Reads and returns the addresses of the payers, the wallets that pay for the gas of API mode accounts."""
     return _get("/get_api_payers", lambda body, _: [_address(item) for item in body])
 
 
@@ -71,11 +71,11 @@ class Node(Resource):
         return self._do(_get(attrgetter("action_limits_path"), model(Limits)))
 
     def payers(self) -> list[str]:
-        """Returns the addresses that send the contract writes for accounts in API mode."""
+        """Returns the addresses of the wallets that send and pay for the transactions of accounts in API mode."""
         return self._do(payers())
 
     def admin_payer(self) -> str:
-        """Returns the address that manages the payers."""
+        """Returns the address of the wallet that can replace the payers."""
         return self._do(admin_payer())
 
     def openapi(self) -> dict[str, Any]:

@@ -279,7 +279,7 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
 def fire(
     config: Config, url: str, trigger: Trigger | str, body: object, headers: Mapping[str, str] | None
 ) -> Flow[Accepted]:
-    """Sends a POST request to a webhook as an external sender, without a token, and returns the id of the run."""
+    """Sends a POST request without a token to a webhook, like an external sender, and returns the id of the run."""
     content, content_type = _content(body)
     sent = {"Accept": "application/json", "Content-Type": content_type} | dict(headers or {})
     address = f"{url}/webhook/{_id(trigger)}"

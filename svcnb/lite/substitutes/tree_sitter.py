@@ -94,7 +94,7 @@ class Parser:
         self._parse = _load(language.module)
 
     def parse(self, source: bytes) -> Tree:
-        """Parses source text in UTF-8, and returns its syntax tree. Half surrogate pairs count as U+FFFD."""
+        """Parses source text in UTF-8, and returns its syntax tree. U+FFFD replaces unpaired surrogates."""
         text = _LONE.sub("\ufffd", source.decode("utf-8", "surrogatepass"))
         offsets = None if text.isascii() else _offsets(text)
         nodes: list[Node] = []
