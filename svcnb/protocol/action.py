@@ -28,8 +28,8 @@ _SHOWN_CHARACTERS: Final = 2_000
 class Action:
     """The source of an action, with its CID and hash.
 
-    Two actions are equal if their sources are equal. The name and the description are only for display. Values in the
-    source are trustworthy. Values in ``js_params`` come from the caller, so the action must check these values.
+    Two actions are equal if their sources are equal. The name and the description are only for display. Callers
+    cannot change values in the source. Values in ``js_params`` come from the caller, so the action must check them.
 
     Args:
         source: JavaScript that defines ``main``. The CID depends on every character, including trailing whitespace.

@@ -1,7 +1,7 @@
 """Computation of an action's CID from its bytes.
 
 The function `cid` is the public entry point, and accepts text, bytes, paths and files. The function `source_cid`
-implements the protocol, in which any text has a CID. The class `CidHasher` accepts a source in parts.
+computes the CID of any text, as the service does. The class `CidHasher` accepts a source in parts.
 
 Source: docs/service/keys.md#content-identifiers.
 """
@@ -38,7 +38,7 @@ class BinaryFile(Protocol):
     """Interface of a binary reader, such as an open file, a pipe or a response body."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Returns at most ``size`` bytes, and no bytes at the end of the data."""
+        """Returns at most ``size`` bytes: none at the end, or None if a non-blocking reader has no data yet."""
 
 
 _MULTIHASH: Final = b"\x12\x20"  # sha2-256, 32 bytes

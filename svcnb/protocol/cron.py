@@ -40,7 +40,7 @@ class Cron:
         InvalidCron: The string is not a schedule, or its times never occur or are less than 30 seconds apart.
 
     Example:
-        >>> [tick.isoformat() for tick in Cron("0 12 * * *").ticks(after=0)][:1]
+        >>> [tick.isoformat() for tick in Cron("0 12 * * *").preview(after=0, count=1)]
         ['1970-01-01T12:00:00+00:00']
     """
 
@@ -102,7 +102,7 @@ class Cron:
 
         Args:
             after: Unix seconds. The first returned time is after this time.
-            count: Maximum number of times. A schedule that stops firing returns fewer times.
+            count: Maximum number of times. The list is shorter if the schedule stops firing.
         """
         return [tick for tick, _ in zip(self.ticks(after), range(count), strict=False)]
 

@@ -49,7 +49,7 @@ RULES: Final = (
     f"message has exactly the members address and issuedAt, within {ISSUED_AT_WINDOW_S} s of the server's time",
     f"signature has at most {MAX_SIGNATURE_BYTES} bytes, and the wallet in message.address created it",
 )
-"""Rules of docs/service/signatures.md#rules-of-a-signature, in the order of their numbers."""
+"""Text of each rule of docs/service/signatures.md#rules-of-a-signature, in the order of the numbers."""
 
 
 class EnvelopeRefused(MalformedValue):

@@ -16,7 +16,7 @@ class ErrorCode(NamedTuple):
         code: Value of the ``error`` member of the body.
         cause: Situation in which the service returns this status.
         retry: Whether the same call can succeed later without a change by the caller. The service does not charge for
-            such calls.
+            calls with this status.
     """
 
     status: int

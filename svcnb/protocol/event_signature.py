@@ -199,7 +199,7 @@ class Event:
             A dictionary with ``arg0``, ``arg1``, … in the order of the signature, and each named argument also under
             its name. Addresses are lowercase hex. Integers are decimal strings, or ``0x`` and 64 hex digits from
             2**128 upwards. Bytes are ``0x`` hex, and arrays and tuples are lists. An indexed argument of a dynamic type
-            is its raw topic, because a log contains only its hash.
+            is its raw topic, because a log contains only the hash of the argument.
 
         Raises:
             UndecodableLog: No assignment matches.

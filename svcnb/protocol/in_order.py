@@ -86,8 +86,8 @@ def process_in_order(
 ) -> Generator[Result, None, None]:
     """Yields results in the order of the items, for items that are cheap to create.
 
-    The caller's thread also processes items. Each idle thread takes the next item, so no thread waits for a
-    thread that the operating system delays.
+    The caller's thread also processes items. Each idle thread takes the next item. Therefore, the other threads
+    continue if the operating system delays a thread.
 
     Args:
         work: Function that processes one item. After the first error of this function, the iterator starts no other

@@ -53,7 +53,7 @@ READING_METHODS: Final = frozenset(
         "web3_sha3",
     }
 )
-"""Read-only methods of nodes, from EIP-1474 and Geth. Methods for filters are missing, because they change the node."""
+"""Read-only methods of nodes, from EIP-1474 and Geth. The set has no filter methods, because they change the node."""
 
 
 class RpcError(Exception):

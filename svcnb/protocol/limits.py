@@ -52,7 +52,8 @@ MAX_CONNECTIONS: Final = 1_000
 HEAD_TIMEOUT_S: Final = 15.0
 """Maximum time in seconds to receive the headers of a request.
 
-The time of the first request starts with the connection. The time of a later request starts with its first byte.
+For the first request on a connection, this time starts when the connection opens. For each later request, it starts
+with the request's first byte.
 """
 BODY_TIMEOUT_S: Final = 60.0
 """Maximum time in seconds to receive a request body."""
@@ -81,7 +82,7 @@ MAX_JSON_DEPTH: Final = 200
 RPC_TIMEOUT_S: Final = 30.0
 MAX_RPC_BATCH: Final = 100
 MAX_RPC_DEPTH: Final = 64
-"""Maximum nesting depth of parameters. The node's own limit is 128."""
+"""Maximum nesting depth of the parameters of a JSON-RPC request. The node's own limit is 128."""
 MAX_RPC_LOGS: Final = 10_000
 """Maximum number of logs in one response, the same as with Infura and other providers of Geth nodes.
 
@@ -155,9 +156,9 @@ MAX_RESPONSE_DEPTH: Final = 128
 """Maximum nesting depth of a response that the service parses. The service returns a deeper response as a string."""
 MAX_MODULE_BYTES: Final = 10 * 1024 * 1024
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
-"""Maximum total length of stored operations and results, in bytes.
+"""Maximum total length of the operations and results that the engine ``auto`` stores to repeat a run, in bytes.
 
-If a run with side effects exceeds this length, the engine ``auto`` cannot repeat the run."""
+If a run with side effects exceeds this length, the engine cannot repeat the run."""
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
 """Maximum total length of the bodies in one recording, in bytes.
 
@@ -180,15 +181,15 @@ MAX_EXECUTIONS_PAGE: Final = 1_000
 MAX_EXECUTIONS_PAGE_BYTES: Final = 8 * 1024 * 1024
 """Maximum size of one page of runs, in bytes. The limit prevents responses that contain the whole history."""
 KEPT_SOURCE_BYTES: Final = 64 * 1024 * 1024
-"""Maximum size of the sources that runs by CID use, in bytes."""
+"""Maximum total size of the cached sources for runs by CID, in bytes."""
 MAX_PENDING_FAULTS: Final = 1_000
 MAX_SNAPSHOT_NAME_CHARS: Final = 200
 MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of all triggers of one owner, in bytes: names, code, parameters, settings, keys and addresses."""
 TRIGGER_BYTES: Final = 1_000
-"""Number of bytes that each trigger uses in addition to its strings."""
+"""Number of bytes of each trigger that count towards `MAX_TRIGGERS_BYTES`, in addition to its strings."""
 MAX_RUN_ANSWER_BYTES: Final = 16 * 1024 * 1024
-"""Maximum size of another service's response to a trigger run, in bytes."""
+"""Maximum size of the response when a trigger runs its action at another service, in bytes."""
 MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of the inputs of one owner's unfinished runs, in bytes."""
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
@@ -242,14 +243,18 @@ MAX_LEARNER_RUNNING: Final = 8
 Above this number, the workshop stops the emulator with the earliest start. The next request starts this emulator
 again."""
 LEARNER_IDLE_STOP_S: Final = 240.0
-"""An emulator of a learner stops after this number of seconds without requests. The next request restores its state."""
+"""Time without requests after which a learner's emulator stops, in seconds. The next request restores its state."""
 MAX_LEARNER_REQUESTS: Final = 8
 """Maximum number of pending requests of one learner. The server processes the requests one at a time."""
 MAX_WORKSHOP_CONNECTIONS: Final = 500
 MAX_WORKSHOP_HEAD_BYTES: Final = 64 * 1024
 MAX_WORKSHOP_BODY_BYTES: Final = 64 * 1024
 WORKSHOP_REQUEST_TIMEOUT_S: Final = 30.0
-"""Maximum time from the start of a connection or of a later request to the end of the request body, in seconds."""
+"""Maximum time to receive a complete request, in seconds.
+
+For the first request on a connection, this time starts when the connection opens. For each later request, it starts
+with the request's first byte.
+"""
 
 
 class ActionLimits(NamedTuple):

@@ -41,7 +41,7 @@ def deeper_than(text: bytes, limit: int) -> bool:
 
 
 def more_values_than(text: bytes, limit: int) -> bool:
-    """Returns whether a JSON text has more than ``limit`` values. Counts commas and opening brackets."""
+    """Returns whether a JSON text has more than ``limit`` values. The function counts commas and opening brackets."""
     if _separators(text) <= limit:
         return False
     found = 0

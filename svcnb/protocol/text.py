@@ -20,8 +20,8 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 def whole(text: str) -> str:
     r"""Returns a string in which U+FFFD replaces every lone half of a surrogate pair.
 
-    JavaScript strings can contain such halves, and JSON can contain such halves as escapes. UTF-8 cannot encode such
-    halves, so databases, terminals and files reject them.
+    JavaScript strings can contain lone halves, and JSON can contain them as escapes. UTF-8 cannot encode lone halves,
+    so databases, terminals and files reject them.
 
     Args:
         text: Any string.

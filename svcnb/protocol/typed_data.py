@@ -50,7 +50,7 @@ class Flow(StrEnum):
 def envelope(
     flow: Flow | str, address: str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> dict[str, Any]:
-    """Builds the envelope of a flow in the canonical shape. JSON can represent this shape.
+    """Builds the envelope of a flow in the canonical shape. All values are strings, lists or dictionaries, as in JSON.
 
     Args:
         flow: Purpose of the signature.

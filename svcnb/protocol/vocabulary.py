@@ -74,12 +74,12 @@ class Vocabulary:
 
     @cached_property
     def privacy_header(self) -> str:
-        """Request header that requests privacy mode."""
+        """Name of the request header that requests privacy mode."""
         return f"X-{self.namespace}-Privacy-Mode"
 
     @cached_property
     def health_member(self) -> str:
-        """Member of the health response that shows whether the action runtime is reachable."""
+        """Name of the member of the health response that shows whether the action runtime is reachable."""
         return f"{self.service}_actions_reachable"
 
     @cached_property
@@ -91,42 +91,42 @@ class Vocabulary:
 
     @cached_property
     def namespace(self) -> str:
-        """Global object of the action runtime, for example ``Svc``."""
+        """Name of the global object of the action runtime, for example ``Svc``."""
         return self.service.capitalize()
 
     @cached_property
     def actions_global(self) -> str:
-        """Global alias of ``<Namespace>.Actions``."""
+        """Name of the global alias of ``<Namespace>.Actions``."""
         return f"{self.namespace}Actions"
 
     @cached_property
     def auth_global(self) -> str:
-        """Global alias of ``<Namespace>.Auth``."""
+        """Name of the global alias of ``<Namespace>.Auth``."""
         return f"{self.namespace}Auth"
 
     @cached_property
     def headers_global(self) -> str:
-        """Global alias of ``<Namespace>.Headers``."""
+        """Name of the global alias of ``<Namespace>.Headers``."""
         return f"{self.namespace}Headers"
 
     @cached_property
     def private_key_function(self) -> str:
-        """Runtime function that returns a wallet's private key. The name of the service does not change this name."""
+        """Name of the runtime function that returns a wallet's private key, the same for every service name."""
         return "getPrivateKey"
 
     @cached_property
     def action_private_key_function(self) -> str:
-        """Runtime function that returns the action's own private key."""
+        """Name of the runtime function that returns the action's own private key."""
         return f"get{self.namespace}ActionPrivateKey"
 
     @cached_property
     def action_public_key_function(self) -> str:
-        """Runtime function that returns the public key of any action."""
+        """Name of the runtime function that returns the public key of any action."""
         return f"get{self.namespace}ActionPublicKey"
 
     @cached_property
     def action_wallet_address_function(self) -> str:
-        """Runtime function that returns the wallet address of any action."""
+        """Name of the runtime function that returns the wallet address of any action."""
         return f"get{self.namespace}ActionWalletAddress"
 
     # --- signatures and keys ------------------------------------------------------------------------------------
@@ -143,24 +143,24 @@ class Vocabulary:
 
     @cached_property
     def action_key_purpose(self) -> str:
-        """Purpose in the derivation of action keys."""
+        """Purpose string, which makes the derivation of action keys different from other derivations."""
         return f"{self.service}_action"
 
     @cached_property
     def payer_key_purpose(self) -> str:
-        """Purpose in the derivation of payer keys."""
+        """Purpose string, which makes the derivation of payer keys different from other derivations."""
         return f"{self.service}_payer"
 
     # --- triggers -----------------------------------------------------------------------------------------------
 
     @cached_property
     def account_address_member(self) -> str:
-        """Member of a trigger that contains the account's address."""
+        """Name of the member with the account's address, in the JSON of a trigger."""
         return f"{self.service}_account_address"
 
     @cached_property
     def processor_signature_header(self) -> str:
-        """Header with the processor's signature on its webhooks.
+        """Name of the header with the processor's signature on its webhooks.
 
         The service passes this header to actions, which verify the signature.
         """

@@ -53,7 +53,8 @@ class AsyncChainSecured(Namespace):
             name: Name of the account.
             description: Purpose of the account.
             on_preview: Function that the client calls with a preview of every write before the wallet signs the
-                transaction. If the function returns False, the client cancels the write. None signs without a preview.
+                transaction. If the function returns False, the client cancels the write. With None, the
+                wallet signs without a preview.
 
         Raises:
             ChainError: The wallet owns or owned an account (``AccountAlreadyExists``), or cannot pay the gas.
@@ -71,7 +72,8 @@ class AsyncChainSecured(Namespace):
             owner: The admin wallet of the account.
             api_key_hash: The master hash. This argument is required if the chain node does not store these events.
             on_preview: Function that the client calls with a preview of every write before the wallet signs the
-                transaction. If the function returns False, the client cancels the write. None signs without a preview.
+                transaction. If the function returns False, the client cancels the write. With None, the
+                wallet signs without a preview.
 
         Raises:
             ChainError: The wallet does not own an account, or does not own the account with the given hash.
@@ -81,7 +83,9 @@ class AsyncChainSecured(Namespace):
         return await self._opened(writer, account_flows.open_account(writer, api_key_hash))
 
     async def convert(self, owner: AnySigner, *, confirm: bool = False) -> AsyncChainSecuredAccount:
-        """Alias of ``svc.accounts.convert``, which converts an account in API mode, and returns the account.
+        """Converts the account of the client's key to a ChainSecured account, and returns the account.
+
+        This method is an alias of ``svc.accounts.convert``.
 
         Args:
             owner: The wallet that will own the account.
@@ -133,7 +137,7 @@ class AsyncChainSecured(Namespace):
         return await self._do(account_flows.resume(account, record))
 
     async def sign(self, owner: AnySigner, flow: str) -> SignedEnvelope:
-        """Signs the envelope of a flow with the chain id and the current time of this service, and returns the result.
+        """Returns a signed envelope: typed data (EIP-712) with the chain id and the current time of this service.
 
         Methods that need an envelope sign automatically. Use this method to inspect or send the envelope yourself.
 
@@ -207,8 +211,8 @@ class AsyncChainSecured(Namespace):
     async def contract(self, owner: AnySigner | None = None) -> AsyncContract:
         """Returns the service's AccountConfig contract as a web3 object, connected to a node of the service's chain.
 
-        Call views with ``await contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends.
-        The node's address is ``rpc_url``, or the address that the service reports.
+        Call views with ``await contract.functions.NAME(...).call()``. With an owner, ``.transact()`` signs and sends a
+        transaction. The node's address is ``rpc_url``, or the address that the service reports.
 
         Args:
             owner: Wallet that signs the transactions: a `LocalSigner` or an eth-account account. With None, the

@@ -80,8 +80,8 @@ class AsyncChainSecuredAccount(KnownAccount):
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
         """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
 
-        If a permission is missing, the result contains the owner's transactions that grant this permission. The method
-        only reads the contract, so the call is free and needs no key.
+        If a permission is missing, the result contains the calls with which the owner can grant this permission. The
+        method only reads the contract, so the call is free and needs no key.
 
         Args:
             key: A usage key, its text or its hash.
@@ -115,8 +115,8 @@ class AsyncChainSecuredAccount(KnownAccount):
     async def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
         """Returns the history of the account, oldest first. ``.to_frame()`` converts the history to a pandas DataFrame.
 
-        Names and initial contents come from the call data of the transactions, because events contain neither. The
-        contract functions that change only a name or a description emit no event. The history does not list such calls.
+        Names and the initial contents of groups come from the call data of the transactions, because events contain
+        neither. The history does not list changes of only a name or a description, because such changes emit no event.
 
         Args:
             until_block: Number of the last block to read, or None for all blocks.
@@ -132,7 +132,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return (await self._history(until_block)).permissions()
 
     async def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Returns the differences between the permissions after two blocks.
+        """Returns the differences between the permissions at the end of two blocks.
 
         Args:
             first: Number of the earlier block.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class AsyncOnChainResource(Checked):
-    """Resource of one ChainSecured account."""
+    """Base class of the resources of a ChainSecured account."""
 
     def __init__(self, session: AsyncSession, account: Ownership) -> None:
         self._session = session
@@ -58,12 +58,12 @@ class AsyncOnChainWallets(AsyncOnChainResource):
         Raises:
             ServiceError: The service rejected the signature (docs/service/signatures.md#rules-of-a-signature).
             ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record keeps the
-                wallet.
+                wallet's data.
         """
         return await self._do(flows.create_wallet(self._account, name, description))
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or of a group. In a group, the zero address means every wallet."""
+        """Returns all wallets of the account, or those that a group permits. The zero address means every wallet."""
         return await self._do(flows.wallets(self._account, group))
 
     async def delete(self, wallet: WalletRef) -> Receipt:
@@ -110,7 +110,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
         """Requests a new key from the service, registers its wallet and the key on chain, and returns the key.
 
         The method sends two transactions. The returned object contains the secret, which the service never shows again.
-        Until all steps are complete, a local record contains the secret. `AsyncOnChainWallets.create` describes it.
+        Until all steps are complete, a local record contains the secret; see `AsyncOnChainWallets.create`.
 
         Args:
             name: Name of the key.
@@ -126,7 +126,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             form: Form of the key whose hash is stored on chain. ``bytes`` means its 32 bytes, as in the specification.
                 ``text`` means its base64 text, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
-                small action. The check is free, unless the key can execute in all groups (one cent).
+                small action. The check is free, or costs one cent if the key can execute in all groups.
 
         Raises:
             InvalidArgument: The name is empty, a list has more than 50 groups, or another argument is invalid.
@@ -154,11 +154,11 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
     async def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
         """Returns whether the service finds a key, and which hash is on chain. The check executes a small action.
 
-        The check is free, unless the key can execute in all groups. The check then costs one cent.
+        The check is free, or costs one cent if the key can execute in all groups.
 
         Args:
             key: The key that `create` returned, or its text.
-            timeout: Seconds for which to repeat the check while the key is unknown.
+            timeout: Seconds for which to repeat the check until the service finds the key. 0 means a single check.
         """
         return await self._do(key_flows.check(self._account, key, timeout))
 
@@ -222,7 +222,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
     async def update_metadata(
         self, key: KeyRef, *, name: str | None = None, description: str | None = None
     ) -> UsageKey:
-        """Changes only the name and the description of a usage key, and returns the changed record.
+        """Changes a usage key's name or description, and returns the changed record. None keeps the current value.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -262,7 +262,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates and returns a group with one transaction, plus one for each action and wallet beyond the first ten.
+        """Creates and returns a group. After ten actions or ten wallets, each further entry needs its own transaction.
 
         Args:
             name: Name of the group.
@@ -319,7 +319,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         return await self._do(flows.contents(self._account, group))
 
     async def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action in a group, and returns the receipt. The action can also be a hashed CID."""
+        """Permits an action or hashed CID in a group with a transaction, and returns the receipt."""
         return await self._change(
             "addActionToGroup", references.group_id(group), int(references.action_hash(action), 16)
         )
@@ -367,14 +367,14 @@ class AsyncOnChainActions(AsyncOnChainResource):
         Args:
             action: An action, a source or a raw CID.
             name: Name of the action. If omitted, the `Action`'s own name applies. A source or a CID needs a name.
-            description: Description of the action. If omitted, the `Action`'s own description, or an empty string.
+            description: Description of the action. If omitted, the `Action`'s own description, if any, applies.
         """
         return await self._do(flows.register(self._account, action, name, description))
 
     async def update(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Changes the name or the description of a registered action, and returns the registration.
+        """Changes a registered action's name or description, and returns the result. None keeps the current value.
 
         Raises:
             NotFound: The action is not registered.
@@ -386,7 +386,7 @@ class AsyncOnChainActions(AsyncOnChainResource):
         return await self._change("removeAction", int(references.one_action_hash(action, "mine"), 16))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or of a group. In a group, the hash zero means every action."""
+        """Returns all actions of the account, or those that a group permits. The hash zero means every action."""
         return await self._do(flows.actions_of(self._account, group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:

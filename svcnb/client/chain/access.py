@@ -1,4 +1,4 @@
-"""Access to the chain that contains a service's accounts: its node, its time, and calls to the contract."""
+"""Access to the chain with a service's accounts: the chain node, the service's time, and calls to the contract."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class ChainAccess:
         Args:
             name: Name of the function.
             *arguments: Arguments of the function.
-            sender: Address that the contract treats as the caller.
+            sender: Address that the contract treats as the caller. The default is the zero address.
 
         Raises:
             ChainError: The contract rejected the call, or the chain could not be queried. After a rejection, the
@@ -138,7 +138,7 @@ class ChainAccess:
         Args:
             to: Address of the contract.
             data: Call data.
-            sender: Address that the contract treats as the caller.
+            sender: Address that the contract treats as the caller. The default is the zero address.
             name: Name of the called function, for error messages.
 
         Raises:

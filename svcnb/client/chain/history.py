@@ -44,7 +44,7 @@ class AuditEntry(Model):
     """Hash of the transaction."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns the block, the time, the sender and the description, by name."""
+        """Returns a dictionary with the block, the time, the sender and the description."""
         return {"block": self.block, "time": f"{self.time:%Y-%m-%d %H:%M:%S}", "who": self.who, "what": self.what}
 
 

@@ -1,8 +1,8 @@
 """Lookup of an account's owner and of its master hash.
 
 Every write needs the master hash (docs/service/contract.md#access-and-aliases). If an account was converted or
-transferred, the client cannot compute the hash from its admin wallet. The lookup then reads the events, which contain
-the master hash and the wallet that became admin.
+transferred, the client cannot compute the hash from the address of the admin wallet. The lookup therefore reads the
+hash from the events that name the wallet as admin.
 """
 
 from __future__ import annotations

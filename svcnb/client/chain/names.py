@@ -26,7 +26,10 @@ class Names:
     keys: dict[int, str] = field(default_factory=dict)
 
     def merged(self, older: Names) -> Names:
-        """Returns these names, plus older names for objects that no longer have a name."""
+        """Returns these names, plus older names of groups, actions and keys that no longer have a name.
+
+        All names of wallets are from ``older``, because a name also shows that the wallet is registered.
+        """
         return Names(
             groups=older.groups | self.groups,
             actions=older.actions | self.actions,
@@ -62,7 +65,7 @@ class Names:
 
 
 def short(value: int | str) -> str:
-    """Returns the first characters of a hash or an address. They are enough to distinguish objects of one account."""
+    """Returns the start of a hash or an address, which is enough to distinguish the objects of an account."""
     text = f"0x{value:064x}" if isinstance(value, int) else value.lower()
     return text[:_SHORT] + "…"
 

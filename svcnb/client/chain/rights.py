@@ -227,4 +227,7 @@ CAUSES: Final[dict[str, tuple[str, ...]]] = {
     "UsageApiKeySet": ("setUsageApiKey",),
     "WalletDerivationRegistered": ("registerWalletDerivation",),
 }
-"""Functions that emit each event, for all events that contain less information than the call data of the function."""
+"""Names of the functions that emit an event, with the name of the event as key.
+
+The table contains only events that have less information than the call data of their functions.
+"""

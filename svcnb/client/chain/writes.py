@@ -51,7 +51,7 @@ View = Callable[[str, bytes], Flow[bytes]]
 
 @runtime_checkable
 class Executes(Protocol):
-    """Contract wallet that builds its own call data.
+    """Interface of a contract wallet that builds its own call data.
 
     All other contract wallets use ``execute(address,uint256,bytes)``.
     """
@@ -94,7 +94,8 @@ class Writer:
         Args:
             name: Name of the function.
             *arguments: Arguments of the function.
-            on_sent: Function that the client calls with the transaction's hash before it sends the transaction.
+            on_sent: Function that receives the transaction's hash. The client calls the function before it sends the
+                transaction. If the wallet sends the transaction, the client calls the function afterwards.
 
         Returns:
             The contract's result in the simulation, and the receipt.
@@ -291,7 +292,7 @@ class Writer:
         return sent
 
     def _require_known(self, sent: str, preview: Preview, error: ChainError) -> Flow[None]:
-        """Returns normally if the node has a transaction although the request that sent the transaction failed.
+        """Checks that the node has a transaction, after the request that sent the transaction failed.
 
         Raises:
             ChainError: The node rejected the transaction and does not have the transaction (``error`` itself), or it is

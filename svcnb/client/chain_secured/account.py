@@ -57,7 +57,7 @@ class KnownAccount(Checked):
     def on_preview(self) -> Callable[[Preview], object] | None:
         """Function that the client calls with a preview of every write before the wallet signs the transaction.
 
-        If the function returns False, the client cancels the write. None signs without a preview.
+        If the function returns False, the client cancels the write. With None, the wallet signs without a preview.
         """
         return self._account.writer.on_preview
 
@@ -120,8 +120,8 @@ class ChainSecuredAccount(KnownAccount):
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
         """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
 
-        If a permission is missing, the result contains the owner's transactions that grant this permission. The method
-        only reads the contract, so the call is free and needs no key.
+        If a permission is missing, the result contains the calls with which the owner can grant this permission. The
+        method only reads the contract, so the call is free and needs no key.
 
         Args:
             key: A usage key, its text or its hash.
@@ -155,8 +155,8 @@ class ChainSecuredAccount(KnownAccount):
     def audit(self, *, until_block: int | None = None) -> Listing[AuditEntry]:
         """Returns the history of the account, oldest first. ``.to_frame()`` converts the history to a pandas DataFrame.
 
-        Names and initial contents come from the call data of the transactions, because events contain neither. The
-        contract functions that change only a name or a description emit no event. The history does not list such calls.
+        Names and the initial contents of groups come from the call data of the transactions, because events contain
+        neither. The history does not list changes of only a name or a description, because such changes emit no event.
 
         Args:
             until_block: Number of the last block to read, or None for all blocks.
@@ -172,7 +172,7 @@ class ChainSecuredAccount(KnownAccount):
         return self._history(until_block).permissions()
 
     def diff(self, first: int, last: int | None = None) -> Listing[Change]:
-        """Returns the differences between the permissions after two blocks.
+        """Returns the differences between the permissions at the end of two blocks.
 
         Args:
             first: Number of the earlier block.

@@ -1,4 +1,4 @@
-"""Flows that check a signed envelope against each rule, and send the envelope to the endpoint of its flow."""
+"""Checks signed envelopes against the rules of the service, and sends signed envelopes to the service."""
 
 from __future__ import annotations
 

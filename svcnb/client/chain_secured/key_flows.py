@@ -29,7 +29,10 @@ Groups: TypeAlias = Iterable[GroupRef] | GroupRef
 Span = float | str | timedelta
 
 PROBE: Final = 'const main = () => "ok";'
-"""Source of the action that a check executes. Even a rejection shows whether the service finds the key."""
+"""Source of the action that `check` executes.
+
+If the service rejects the action, the status of the error also shows whether the service found the key.
+"""
 
 _FIRST_POLL_S: Final = 0.1
 _LONGEST_POLL_S: Final = 2.0
@@ -131,7 +134,7 @@ def listing(account: Ownership) -> Flow[Listing[UsageKey]]:
 def update(
     account: Ownership, key: KeyRef, expires_in: Span | None, *, never: bool = False, **changes: Any
 ) -> Flow[UsageKey]:
-    """Reads a key's record, applies the changes, and sets and returns the whole record."""
+    """Reads a key's record, applies the changes, writes the complete record on chain, and returns the record."""
     old = yield from find(account, key)
     given = {name: value for name, value in changes.items() if value is not None}
     merged: dict[str, Any] = (
@@ -155,7 +158,7 @@ def update(
 
 
 def update_metadata(account: Ownership, key: KeyRef, name: str | None, description: str | None) -> Flow[UsageKey]:
-    """Replaces only the name and the description of a usage key, and returns the changed record."""
+    """Changes a usage key's name or description, and returns the changed record. None keeps the current value."""
     old = yield from find(account, key)
     merged = texts(old, name, description)
     yield from account.write(
@@ -165,7 +168,7 @@ def update_metadata(account: Ownership, key: KeyRef, name: str | None, descripti
 
 
 def find(account: Ownership, key: KeyRef) -> Flow[UsageKey]:
-    """Returns the record of a key. The contract stores this record under one of two forms of the key's hash.
+    """Returns the record of a key. The contract identifies the record by the hash of the key's bytes or of its text.
 
     Raises:
         NotFound: The account does not contain the key.

@@ -2,7 +2,7 @@
 
 First, the service creates the object. Then a transaction registers the object on chain. The client records every step,
 because the process can crash after any step. Each step first checks whether it is already complete. A resumed mint
-therefore repeats no step.
+therefore does not repeat completed steps.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def finish(account: Ownership, record: PendingMint, *, keep: bool = False) -> Fl
     Afterwards, the flow deletes the record, unless ``keep`` is True.
 
     Raises:
-        SvcnbError: A step failed. If the service has already created the object, the record keeps all data, and a note
-            on the error describes how to continue. Otherwise, the flow deletes the record.
+        SvcnbError: A step failed. If the service has confirmed the creation of the object, the record keeps all data,
+            and a note on the error describes how to continue. Otherwise, the flow deletes the record.
     """
     steps = _Steps(account, record)
     try:
@@ -216,7 +216,7 @@ def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def require_same_service(account: Ownership, record: PendingMint) -> Flow[None]:
-    """Checks that the current owner of the account resumes a mint, at the service where the mint started.
+    """Checks that a mint started at this service, and that the wallet is the account's current owner.
 
     Raises:
         InvalidArgument: The record belongs to another service, chain or contract.

@@ -1,4 +1,4 @@
-"""The account and its owner, which all resources of the account share."""
+"""On-chain account and its owner: the object that all resources of the account share."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Ownership:
     def write(self, name: str, *arguments: Any, on_sent: Any = None) -> Flow[Written]:
         """Calls a function of the contract with a transaction, and returns the result and the receipt.
 
-        The first argument of the function is always the master hash.
+        The method passes the master hash as the first argument, before ``arguments``.
         """
         yield from self.learn_names()
         try:
@@ -62,7 +62,7 @@ class Ownership:
         return self.chain.view(name, self.master_hash, *arguments)
 
     def every(self, name: str, *arguments: Any) -> Flow[list[Any]]:
-        """Reads and returns all pages of a list."""
+        """Reads all pages of a view function's list, and returns the entries."""
         found: list[Any] = []
         pages = Pages[Any](repr)
         while pages.more:
@@ -72,7 +72,7 @@ class Ownership:
     _stale: bool = True
 
     def learn_names(self) -> Flow[Names]:
-        """Returns the names of all objects. The flow reads the names again if they may have changed."""
+        """Returns the names of the account's objects. The flow reads the names again if they may have changed."""
         names = self.writer.names
         if self._stale:
             names.groups = {number: name for number, name, _ in (yield from self.every("listGroups"))}
@@ -83,7 +83,7 @@ class Ownership:
         return names
 
     def signed(self, purpose: Purpose) -> Flow[SignedEnvelope]:
-        """Requests the owner's signature of an envelope with the service's current time, and returns the result."""
+        """Requests the owner's signature of an envelope with the service's current time, and returns the envelope."""
         return signed(self.writer, purpose)
 
 

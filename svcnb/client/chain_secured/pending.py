@@ -1,11 +1,11 @@
 """Store of recovery records. It prevents data loss after an interruption, a node failure, or insufficient gas.
 
 A *mint* is the creation of a wallet or a usage key in two steps. First, the service creates the object. Then the owner
-registers the object on chain. Between these steps, only the record contains the data. The store therefore writes the
-record to disk before the first request, and again when the response has arrived. Each record is a separate file that
-only its owner can read. The store encrypts the file with a key in another folder. A copied folder, a search index or a
-shared screen therefore does not show the contents. A program of the same user that can read both folders can decrypt
-the records. Only a password can prevent such access.
+registers the object on chain. Between these steps, only the record contains the data of the object. The store
+therefore writes the record to disk before the first request, and again when the response has arrived. Each record is a
+separate file that only its owner can read. The store encrypts the file with a key in another folder. A copied folder, a
+search index or a shared screen therefore does not show the contents. A program of the same user that can read both
+folders can decrypt the records. Only a password could prevent this, and the store does not use one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from svcnb.protocol.aes_gcm import NONCE_BYTES, seal, unseal
 from svcnb.protocol.nesting import parse
 
 SCHEMA: Final = DocumentSchema("recovery record of a new wallet or key", 1, {0: lambda document: document})
-"""Records of version 0 do not contain their version."""
+"""Schema of the record files. Records of version 0 do not contain a version number."""
 
 Kind = Literal["wallet", "usage key"]
 Stage = Literal["asked", "minted", "registering", "registered", "setting"]
@@ -107,8 +107,8 @@ class PendingFolder:
     """Store of the records of interrupted creations of wallets and usage keys.
 
     Args:
-        folder: Folder of the records. None selects the first of these that is set: ``$SVCNB_PENDING``,
-            ``$XDG_STATE_HOME/svcnb/pending``, ``~/.local/state/svcnb/pending``.
+        folder: Folder of the records. None means ``$SVCNB_PENDING``. If this variable is not set, None means
+            ``$XDG_STATE_HOME/svcnb/pending``, or without ``$XDG_STATE_HOME``, ``~/.local/state/svcnb/pending``.
         key_file: File with the key that encrypts the records. None means ``pending.key`` in the default folder of the
             client's configuration file. If ``folder`` or ``$SVCNB_PENDING`` is set, the file is next to this folder,
             with the name of the folder and the suffix ``.key``.

@@ -67,7 +67,7 @@ def create_group(
     actions: Iterable[ActionRef] | ActionRef,
     permitted: Iterable[WalletRef] | WalletRef,
 ) -> Flow[Group]:
-    """Creates and returns a group with up to ten entries of each kind, and adds the other entries one by one."""
+    """Creates a group with the first ten entries of each kind, adds other entries one by one, and returns the group."""
     if not name.strip():
         raise InvalidArgument("the group name is empty", hint='Pass a name: mine.groups.create("signers").')
     hashes, addresses = _hashes(actions), wallet_addresses(permitted)

@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class OnChainResource(Checked):
-    """Resource of one ChainSecured account."""
+    """Base class of the resources of a ChainSecured account."""
 
     def __init__(self, session: SyncSession, account: Ownership) -> None:
         self._session = session
@@ -62,12 +62,12 @@ class OnChainWallets(OnChainResource):
         Raises:
             ServiceError: The service rejected the signature (docs/service/signatures.md#rules-of-a-signature).
             ChainError: The contract rejected the change, or the owner cannot pay the gas. The local record keeps the
-                wallet.
+                wallet's data.
         """
         return self._do(flows.create_wallet(self._account, name, description))
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or of a group. In a group, the zero address means every wallet."""
+        """Returns all wallets of the account, or those that a group permits. The zero address means every wallet."""
         return self._do(flows.wallets(self._account, group))
 
     def delete(self, wallet: WalletRef) -> Receipt:
@@ -114,7 +114,7 @@ class OnChainUsageKeys(OnChainResource):
         """Requests a new key from the service, registers its wallet and the key on chain, and returns the key.
 
         The method sends two transactions. The returned object contains the secret, which the service never shows again.
-        Until all steps are complete, a local record contains the secret. `OnChainWallets.create` describes it.
+        Until all steps are complete, a local record contains the secret; see `OnChainWallets.create`.
 
         Args:
             name: Name of the key.
@@ -130,7 +130,7 @@ class OnChainUsageKeys(OnChainResource):
             form: Form of the key whose hash is stored on chain. ``bytes`` means its 32 bytes, as in the specification.
                 ``text`` means its base64 text, which some services require.
             verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
-                small action. The check is free, unless the key can execute in all groups (one cent).
+                small action. The check is free, or costs one cent if the key can execute in all groups.
 
         Raises:
             InvalidArgument: The name is empty, a list has more than 50 groups, or another argument is invalid.
@@ -158,11 +158,11 @@ class OnChainUsageKeys(OnChainResource):
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
         """Returns whether the service finds a key, and which hash is on chain. The check executes a small action.
 
-        The check is free, unless the key can execute in all groups. The check then costs one cent.
+        The check is free, or costs one cent if the key can execute in all groups.
 
         Args:
             key: The key that `create` returned, or its text.
-            timeout: Seconds for which to repeat the check while the key is unknown.
+            timeout: Seconds for which to repeat the check until the service finds the key. 0 means a single check.
         """
         return self._do(key_flows.check(self._account, key, timeout))
 
@@ -224,7 +224,7 @@ class OnChainUsageKeys(OnChainResource):
         )
 
     def update_metadata(self, key: KeyRef, *, name: str | None = None, description: str | None = None) -> UsageKey:
-        """Changes only the name and the description of a usage key, and returns the changed record.
+        """Changes a usage key's name or description, and returns the changed record. None keeps the current value.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -264,7 +264,7 @@ class OnChainGroups(OnChainResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates and returns a group with one transaction, plus one for each action and wallet beyond the first ten.
+        """Creates and returns a group. After ten actions or ten wallets, each further entry needs its own transaction.
 
         Args:
             name: Name of the group.
@@ -321,7 +321,7 @@ class OnChainGroups(OnChainResource):
         return self._do(flows.contents(self._account, group))
 
     def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action in a group, and returns the receipt. The action can also be a hashed CID."""
+        """Permits an action or hashed CID in a group with a transaction, and returns the receipt."""
         return self._change("addActionToGroup", references.group_id(group), int(references.action_hash(action), 16))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
@@ -367,12 +367,12 @@ class OnChainActions(OnChainResource):
         Args:
             action: An action, a source or a raw CID.
             name: Name of the action. If omitted, the `Action`'s own name applies. A source or a CID needs a name.
-            description: Description of the action. If omitted, the `Action`'s own description, or an empty string.
+            description: Description of the action. If omitted, the `Action`'s own description, if any, applies.
         """
         return self._do(flows.register(self._account, action, name, description))
 
     def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
-        """Changes the name or the description of a registered action, and returns the registration.
+        """Changes a registered action's name or description, and returns the result. None keeps the current value.
 
         Raises:
             NotFound: The action is not registered.
@@ -384,7 +384,7 @@ class OnChainActions(OnChainResource):
         return self._change("removeAction", int(references.one_action_hash(action, "mine"), 16))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or of a group. In a group, the hash zero means every action."""
+        """Returns all actions of the account, or those that a group permits. The hash zero means every action."""
         return self._do(flows.actions_of(self._account, group))
 
     def get(self, action: ActionRef) -> RegisteredAction:

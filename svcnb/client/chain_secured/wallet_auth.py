@@ -47,7 +47,7 @@ class WalletAuth:
         The method renews an old signature, because a signature can expire during a payment of several minutes.
 
         Raises:
-            SigningError: The wallet has not signed yet, because no call of `refresh` came before.
+            SigningError: The wallet has not signed yet, because `refresh` was not called.
         """
         if self._envelope is None:
             raise SigningError(

@@ -1,4 +1,4 @@
-"""Signers and functions that check signatures.
+"""Signers, and functions that check signatures.
 
 A `LocalSigner` contains a key. A `ContractWallet` signs for a contract (ERC-1271). A `BrowserSigner` signs with a
 browser wallet, through a panel. All three are subclasses of `Signer`. Every method that needs a wallet accepts a

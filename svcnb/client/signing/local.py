@@ -115,7 +115,7 @@ class LocalSigner(Signer):
         Args:
             path: An encrypted JSON key file (version 3, a common format of wallets), or a hex file that no other user
                 can read.
-            password: Password of an encrypted file.
+            password: Password of an encrypted file. None for an unencrypted hex file.
 
         Raises:
             SigningError: The file contains no key, the password is missing or wrong, other users can read an
@@ -195,7 +195,7 @@ class LocalSigner(Signer):
         return self._address
 
     def reveal(self) -> str:
-        """Returns the private key, ``0x`` followed by 64 hex digits. Do not print the key or write it to a file."""
+        """Returns the private key, ``0x`` followed by 64 hex digits. Do not print or save the key."""
         return self._key.reveal()
 
     def sign_digest(self, digest: bytes) -> str:

@@ -83,7 +83,7 @@ def _digest(typed_data: dict[str, Any]) -> bytes:
 
 
 def _checked(typed_data: object) -> dict[str, Any]:
-    """Returns a copy whose values eth-account does not convert."""
+    """Returns a checked copy of the typed data, with only values that eth-account does not convert."""
     if not isinstance(typed_data, dict):
         raise MalformedValue(f"typed data must be a dictionary, not {type(typed_data).__name__}", hint=_SHAPE)
     for member in ("types", "primaryType", "domain", "message"):

@@ -15,13 +15,13 @@ from pydantic import BeforeValidator, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 UNUSABLE: Final = "unusable_value"
-"""Type of a validation error by which the endpoint itself rejects a value (400), unlike a schema mismatch (422)."""
+"""Type of validation errors with status 400: the value matches the schema, but the endpoint rejects it."""
 
 STRICT_TYPES: Final = "strict_types"
 """Name of the validation-context member that enables the exact JSON types of the live service."""
 
 TOLERATED: Final = "tolerated"
-"""Name of the validation-context member with the formats that a request used and that strict types reject."""
+"""Name of the validation-context member that collects the formats of a request that strict types would reject."""
 _SHOWN: Final = 80
 _LITERALS: Final = {"None": "null", "True": "true", "False": "false"}
 

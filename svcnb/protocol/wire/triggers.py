@@ -126,7 +126,7 @@ class RunPage(Response):
 
 
 class Accepted(Response):
-    """Response to a webhook, with status 202."""
+    """Response to a webhook request, with status 202."""
 
     run_id: str
     status: Status = "queued"

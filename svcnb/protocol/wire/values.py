@@ -372,7 +372,7 @@ def _query_group_in_any_form(value: object) -> object:
 
 
 QueryGroupId = Annotated[int, BeforeValidator(_query_group), Field(ge=0, le=MAX_U64), _GROUP_SCHEMA]
-"""A group id in a query string that must match the schema (422 otherwise)."""
+"""A group id in a query string. A value that does not match the schema causes status 422."""
 
 OptionalQueryGroupId = Annotated[int, BeforeValidator(_query_group_in_any_form), _GROUP_SCHEMA]
 """A group id in a query string, decimal or 0x hex. The endpoint rejects any other text (400)."""

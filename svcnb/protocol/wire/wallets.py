@@ -1,4 +1,4 @@
-"""Models for wallets (PKPs)."""
+"""Models for wallets, which the interface also calls PKPs."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def difference(description: Description, observed: Observed, state: State, *, pr
 
 
 def _finish_creation(observed: Observed, state: State) -> tuple[str, str] | None:
-    """Finds the usage key whose creation was interrupted, and records the result.
+    """Finds the resource whose creation was interrupted, and records its identifier unless the resource is a usage key.
 
     Returns:
         Name and hash of the interrupted usage key, whose secret is lost. None if there is no such key.

@@ -36,8 +36,8 @@ class Observed:
         on_chain: Whether a wallet owns the account (ChainSecured mode). Changes are then transactions.
         wallets: Addresses of the wallets, in the order of their registration.
         master_wallet: Wallet whose private key is the account key. None for an account without a master wallet.
-        made_wallets: Names of the wallets that a user created, with their addresses as keys. The mapping does not
-            include the master wallet and the wallets of usage keys.
+        made_wallets: Names of the wallets that a user created, with their addresses as keys. The mapping
+            contains neither the master wallet nor the wallets of usage keys.
         groups: Groups, with their ids as keys.
         members: Permissions of each group, with the group ids as keys.
         keys: Usage keys, with their hashes as keys.

@@ -126,8 +126,8 @@ class Plan(Sequence[Step]):
         """Applies the changes. After a failure, call the method again to continue, even in another process.
 
         Args:
-            secrets: Store for the secrets of new keys: the path of a JSON file, a dictionary, or a function. The method
-                calls the function with the name and the secret of each key. Only the owner of the file can read it. The
+            secrets: Store for the secrets of new keys: the path of a JSON file that only its owner can read, a
+                dictionary, or a function. The method calls the function with the name and the secret of each key. The
                 method stores each secret before the next step. The argument is required if the plan creates keys, or if
                 triggers receive a key that an earlier plan created.
             progress: Whether to show a progress bar. None shows a bar in an interactive session if tqdm is installed.

@@ -23,7 +23,7 @@ class SecretsFile(Checked):
     """JSON file with key names and secrets. Only the owner of the file can read it.
 
     Args:
-        path: Path of the file. The first stored secret creates a missing file.
+        path: Path of the file. If the file does not exist, the first stored secret creates it.
 
     Raises:
         InvalidArgument: The file has other content, or other users can read it.
@@ -62,7 +62,7 @@ class Secrets:
     """Store of key secrets: the secrets of new keys, and of keys that earlier plans created.
 
     Args:
-        sink: Location that the caller chose for the secrets. None if the plan creates no keys.
+        sink: Location that the caller chose for the secrets. None stores new secrets only in memory.
     """
 
     def __init__(self, sink: Sink | None) -> None:

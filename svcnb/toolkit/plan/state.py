@@ -1,4 +1,4 @@
-"""State file of a plan. It maps names to wallets, groups, keys and triggers.
+"""State file of a plan, which maps names to wallets, groups, keys and triggers.
 
 The file also records the resource whose creation can be incomplete.
 
@@ -23,7 +23,7 @@ SCHEMA: Final = DocumentSchema("plan state", 1)
 
 
 class Begun(BaseModel):
-    """Creation of a resource that the plan requested, but whose response the state does not contain."""
+    """Record of a resource whose creation the plan requested, but whose identifier is not known yet."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
@@ -70,7 +70,7 @@ class State(BaseModel):
         return state
 
     def belongs_to(self, account: str) -> None:
-        """Binds the names to an account.
+        """Records the account to which the names belong.
 
         Args:
             account: Hash of a ChainSecured account, or address of the master wallet of an account in API mode.
@@ -87,7 +87,7 @@ class State(BaseModel):
         self.account = account
 
     def begin(self, kind: str, name: str, before: tuple[str, ...]) -> None:
-        """Records that the plan is about to create a resource. A later plan can then find the result."""
+        """Records the next creation, so that a later plan can find the resource after an interruption."""
         self.begun = Begun(kind=kind, name=name, before=before)
         self.save()
 

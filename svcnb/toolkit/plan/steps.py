@@ -194,7 +194,7 @@ def withdraw_wallet(name: str, address: str, label: str) -> Step:
 
 
 def _member(sign: Sign, name: str, method: str, says: str, member: Callable[[Execution], Any]) -> Step:
-    """Returns the step that adds an action or a wallet to a group, or removes it."""
+    """Returns the step that adds an action or a wallet to a group, or that removes an entry from the group."""
 
     def run(it: Execution) -> None:
         getattr(it.svc.groups, method)(it.state.groups[name], member(it))
