@@ -1,4 +1,7 @@
-"""Roster of a workshop: one file with names, tokens, progress and saved states. Only the instructor can read it."""
+"""Roster of a workshop: one file with names, tokens, progress and labels of saved states.
+
+Only the instructor can read this file.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,9 @@ def _without_shared_accounts(document: dict[str, Any]) -> dict[str, Any]:
 
 
 SCHEMA: Final = DocumentSchema("roster of the workshop", 2, {0: lambda document: document, 1: _without_shared_accounts})
-"""Files of version 0 contain no version. Up to version 1, all learners had accounts on one shared emulator."""
+"""Schema of the roster file, with the migrations from older versions.
+
+Files of version 0 contain no version. Up to version 1, all learners had accounts on one shared emulator."""
 
 
 class _Content(BaseModel):
@@ -171,6 +176,8 @@ class Roster:
     def add(self, name: str = "", email: str = "") -> Learner:
         """Adds a learner, or returns an existing learner with the same e-mail address or name.
 
+        If both arguments are empty, the learner gets the name *Learner* and a number.
+
         Args:
             name: Display name or identifier.
             email: E-mail address, which distinguishes two learners with the same name.
@@ -199,6 +206,7 @@ class Roster:
 
         Raises:
             UnknownLearner: No learner or more than one learner has this name.
+            InvalidArgument: The name is too long or contains a control character.
         """
         name = clean(name)
         found = self._named(name)
