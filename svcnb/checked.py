@@ -1,9 +1,9 @@
 """Decorator that produces clear errors for arguments of the wrong type.
 
-A public function runs without checking its arguments first. If the function raises an error of another package, the
-decorator compares the arguments with the annotations. If an argument does not match, the decorator raises `InvalidType`
-with the name of the argument. If all arguments match, the error is a defect, and the decorator raises the error
-unchanged. Successful calls are therefore not slower, and the annotations remain the only description of the arguments.
+A public function runs without a check of its arguments, so successful calls are not slower. If the function raises an
+error of another package, the decorator compares the arguments with the annotations. If an argument does not match, the
+decorator raises `InvalidType` with the name of the argument. If all arguments match, the error is a defect, and the
+decorator raises the error unchanged. The annotations are the only description of the allowed types.
 """
 
 from __future__ import annotations

@@ -96,7 +96,14 @@ class Found:
 
 
 def find(url: str) -> Found | None:
-    """Returns the control token of an emulator that this user runs on this machine, or None if there is no token."""
+    """Returns the control token of an emulator that this user runs on this machine.
+
+    Args:
+        url: Any address of the emulator, with a loopback host (such as ``127.0.0.1``) and a port.
+
+    Returns:
+        The token. None if the address has no loopback host or no port, or if no token is saved for the port.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port

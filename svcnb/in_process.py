@@ -82,7 +82,8 @@ def wait(awaitable: Awaitable[T]) -> T:
 async def _outcome(awaitable: Awaitable[T]) -> tuple[T | None, Exception | None]:
     """Returns the result of an awaitable and None, or None and the exception.
 
-    If this coroutine raised the exception, the kernel would show it in the notebook, even if the cell catches it.
+    The coroutine does not raise the exception. Otherwise, the kernel would show the exception in the notebook, even if
+    the cell catches it.
     """
     try:
         return await awaitable, None

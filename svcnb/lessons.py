@@ -1,6 +1,6 @@
-"""Function for the first cell of a lesson.
+"""Functions for lessons: the service of a lesson, practice keys, and the folder of the lessons.
 
-The function returns the lesson's service in the same state on every machine.
+The first cell of each lesson calls `lesson`, whose result is in the same state on every machine.
 """
 
 from __future__ import annotations

@@ -70,7 +70,8 @@ def _unfiltered(rows: NDArray[Any]) -> NDArray[Any]:
     height, width = len(rows), len(rows[0]) // 4
     filters = np.repeat(rows[:, 0], 4)
     average = filters == _AVERAGE
-    # Paeth with one neighbour and two zeros returns the neighbour, so Sub and Up are Paeth with masks. So is None.
+    # Paeth with one neighbour and two zeros returns the neighbour. The filters None, Sub and Up are therefore the
+    # filter Paeth with masks.
     masks = [
         np.where(np.isin(filters, kinds), -1, 0).astype(np.int16)
         for kinds in ((_SUB, _AVERAGE, _PAETH), (_UP, _AVERAGE, _PAETH), (_PAETH,))

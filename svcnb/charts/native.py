@@ -42,7 +42,9 @@ _PIXELS: Final = 100_000_000
 _OTHER_GLYPHS: Final = re.compile(
     "[^\t\n\r -\u052f\u1e00-\u1eff\u2000-\u2064\u20a0-\u20be\u2190-\u2195\u2212\u2264\u2265\ufffd]"
 )
-"""Characters that Arimo does not contain, or that are rare."""
+"""Characters that Arimo does not contain, or that are rare.
+
+For a drawing with such a character, the renderer also searches the fonts of the machine."""
 
 _SIZE: Final = re.compile(r' width="([\d.e+]{1,30})" height="([\d.e+]{1,30})"')
 

@@ -5,8 +5,8 @@ sufficient.
 
 Altair's own renderers are not suitable for stored notebooks. One writes a random id into every output, and another
 loads its code from the internet. Notebooks show charts of this package as PNG images, with their descriptions as
-alternative text. Viewers that sanitise HTML keep images: JupyterLab for notebooks that are not trusted, GitHub, and VS
-Code. These viewers remove the shapes of an SVG inside HTML, so only the text of the SVG would remain.
+alternative text. Some viewers sanitise HTML: GitHub, VS Code, and JupyterLab for notebooks that are not trusted. These
+viewers keep images, but remove the shapes of an SVG inside HTML, so only the text of the SVG would remain.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def describe(spec: Mapping[str, Any]) -> str:
 
 
 class Shown:
-    """Mixin for charts that use this renderer, unless ``alt.renderers.enable`` selected another one."""
+    """Mixin for charts that use this renderer, unless ``alt.renderers.enable`` selected another renderer."""
 
     # This is not a chart class, because Altair reads the schema of all chart classes.
 

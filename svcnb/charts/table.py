@@ -180,7 +180,10 @@ class Table:
 
 
 def most_frequent(sizes: Array) -> tuple[list[int], str]:
-    """Returns the indexes of the `MAX_ACTIONS` largest groups, and a note about the other groups."""
+    """Returns the indexes of the `MAX_ACTIONS` largest groups, and a note about the other groups.
+
+    The result omits groups without runs. If there are no other groups, the note is empty.
+    """
     shown = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
     left_out = int((sizes > 0).sum()) - len(shown)
     return shown, f"not shown: {count(left_out, 'action')} with fewer runs" * bool(left_out)

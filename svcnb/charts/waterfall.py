@@ -36,9 +36,10 @@ _MEMORY_HEIGHT: Final = 60
 
 @checked
 def trace(run: Run | Trace) -> Layers | Stack:
-    """Returns a chart of one run's timeline: a row for each event, a bar for each wait for the service, and the memory.
+    """Returns a chart of one run's timeline, with a row for each event.
 
-    The chart shows only the first 60 events of the run.
+    A bar shows each wait for the service. Below the events, the chart shows the memory that the run used, if known. The
+    chart shows only the first 60 events of the run.
 
     Args:
         run: Run on an emulator, or the trace of the run.

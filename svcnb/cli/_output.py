@@ -62,9 +62,10 @@ def show(value: object, *, as_json: bool, text: str | None = None, columns: Sequ
     """Prints a result in the selected format.
 
     Args:
-        value: A model, a mapping, a list of them, or a plain value.
+        value: A model, a mapping, a list of models or mappings, or a plain value.
         as_json: Whether to print one JSON document, or CSV with the option ``--output csv``.
-        text: Text to print instead of a table. With an empty string, the function does not print anything.
+        text: Text to print instead of the value. None prints the value, as a table if possible. With an empty string,
+            the function does not print anything.
         columns: Header of the CSV output of an empty list. A `Listing` does not need this argument.
     """
     plain = jsonable(value)

@@ -110,7 +110,7 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
 
 
 class _Job:
-    """Creation of one report, with its notifications and exit code."""
+    """Job that creates one report, sends its notification and determines the exit code."""
 
     def __init__(self, name: str, options: dict[str, Any]) -> None:
         self._name = name

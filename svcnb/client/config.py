@@ -216,7 +216,7 @@ def _found(base_url: str | None, file: str | Path | None, environment: Mapping[s
     chosen, from_file = _read_file(file, environment)
     told = {name: environment.get(variable, "").strip() for name, variable in _ENVIRONMENT.items()}
     found = {name: value for name, value in told.items() if value}
-    # An explicitly selected profile takes precedence over the environment. The settings at the top of the file do not.
+    # An explicitly selected profile takes precedence over the environment. Otherwise, the environment takes precedence.
     found = found | from_file if chosen else from_file | found
     if "base_url" in from_file and "api_key" in from_file and found.get("api_key") == from_file["api_key"]:
         in_use, home = (

@@ -64,7 +64,7 @@ class _Found:
 def diagnose(snapshot: PermissionSnapshot) -> Explanation:
     """Returns whether the key can run the action, the missing permission, and the calls that grant this permission."""
     found = _Diagnosis(snapshot).find()
-    # An owner's writes to the contract cost gas and no credit (docs/service/billing.md#prices).
+    # An owner's writes to the contract cost gas, but no credit (docs/service/billing.md#prices).
     price = MANAGEMENT_COST_CENTS if snapshot.subject == "svc" else 0
     candidates = sorted(
         found.candidates, key=lambda candidate: (candidate.reveals, candidate.calls, candidate.widens, candidate.order)

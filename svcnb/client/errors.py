@@ -169,9 +169,10 @@ class ActionError(Explicable):
         stage: ``compile`` for a syntax error, ``limit`` for an exceeded limit or insufficient credit, ``run`` for an
             error that the action threw.
         name: Name of the JavaScript error, for example ``TypeError``, or an empty string.
-        line: Number of the first source line in the stack trace, in the service's line numbering. None if unknown.
+        line: Number of the source line that comes first in the stack trace, as the service reports the number. None if
+            unknown.
         column: Number of the column in this line. None if unknown.
-        stack: Lines of the stack trace.
+        stack: Stack trace, with one line for each call. Empty if the service sent no stack trace.
         logs: Console output. Empty for errors that the client raises, because the service deletes the output of failed
             runs.
         cid: CID of the action.

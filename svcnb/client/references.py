@@ -245,7 +245,7 @@ def source_or_cid(value: ActionRef) -> tuple[str | None, str]:
 
 
 def _looks_like_source(text: str) -> bool:
-    # A string without whitespace and punctuation of JavaScript is probably a mistyped id.
+    # A string without whitespace or JavaScript punctuation is probably a mistyped id.
     return bool(re.search(r"[\s(){};=]", text.strip()))
 
 

@@ -237,9 +237,9 @@ class TriggersClient(TriggersSettings):
             chain: ``ethereum``, ``base``, ``arbitrum``, ``bsc`` or ``polygon``.
             contract: Address of the contract that emits the event.
             event: Event signature, ``Name(type,type)``. The method `event` explains a signature.
-            topics: Up to three filters after topic0. A filter is a topic (32 bytes), a list of topics, or None
-                for any topic.
-            start_block: First block to read. If omitted, the service starts at a recent block.
+            topics: Up to three filters, for the topics after ``topic0``. A filter is a 32-byte topic, a list of topics,
+                or None for any topic.
+            start_block: First block to read. If omitted, the service starts 100 blocks before the newest block.
             **options: See `webhook`.
 
         Raises:

@@ -23,8 +23,8 @@ class ControlPlane:
 
     Args:
         control_url: Address of the control plane.
-        token: Control token to send. If the user's own emulator at the address has saved a token, the saved token takes
-            precedence.
+        token: Control token to send, or None. If the user's own emulator at the address has saved a token, the saved
+            token takes precedence.
     """
 
     def __init__(self, control_url: str, token: str | None) -> None:

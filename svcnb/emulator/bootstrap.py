@@ -47,7 +47,7 @@ class Bootstrap:
             raise
 
     def boot_node(self) -> None:
-        """Starts the node of the emulator's own chain, without data.
+        """Starts the node of the emulator's own chain, with an empty chain.
 
         Does nothing for an external chain. Does nothing with a state folder or a database either, because the database
         can contain the chain's first block.
@@ -66,7 +66,7 @@ class Bootstrap:
             self.folder.release()
 
     async def stop(self) -> None:
-        """Stops a node that no service uses, and releases the state folder. Repeated calls have no effect."""
+        """Stops the node, if any, and releases the state folder. Repeated calls have no effect."""
         if self.node is not None:
             await self.node.stop()
         self.release()

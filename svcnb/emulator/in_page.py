@@ -1,4 +1,4 @@
-"""Emulator in a browser page. It runs the same service in the caller's Python interpreter."""
+"""Emulator in a browser page, which runs the same service in the caller's Python interpreter."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PageService:
 
     pid = 0
     state_refused: tuple[type[Exception], ...] = (StateUnusable,)
-    """Errors that a start raises if the state cannot be used."""
+    """Classes of the errors that `wait_ready` raises if the state cannot be used."""
 
     def __init__(self, settings: Mapping[str, object]) -> None:
         given = {name: value for name, value in settings.items() if value is not None}

@@ -211,7 +211,7 @@ class Service:
             await self._bootstrap.node.stop()
 
     def keep_streams(self) -> None:
-        """Stores the state of the random number generators if the next start continues with it."""
+        """Stores the state of the random number generators, if the next start will load this state."""
         if self._resumption is not None:
             # After the first stop, the store is closed, and the database already contains the streams.
             with suppress(StoreUnavailable):
@@ -278,7 +278,7 @@ class Service:
         self.action_addresses.own_port = urlsplit(url).port or 0
 
     def addresses(self) -> dict[str, object]:
-        """Returns the addresses of this server, the chain id, the process id, and the names in identifiers."""
+        """Returns the addresses of this server, the chain id, the process id, and the configured names."""
         url, vocabulary = self.address.url, self.settings.vocabulary
         return {
             "base_url": url,

@@ -30,8 +30,8 @@ def command(work: F) -> F:
 
     The method takes JSON values as keyword arguments and returns a JSON value. A coroutine function runs on the event
     loop of the panels, and stops at its next await after a cancellation. A plain function runs on a worker thread, and
-    a cancellation discards its result. The method therefore does not block the notebook, except in a browser page,
-    which has only one thread. The panel shows errors with their hints.
+    a cancellation discards its result. Commands therefore do not block the notebook, except in a browser page, which
+    has only one thread. The panel shows errors with their hints.
     """
     work.__svcnb_command__ = True  # type: ignore[attr-defined]  # functions accept any attribute
     return work

@@ -88,7 +88,12 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def read(self, seen: str) -> dict[str, Any]:
-        """Reads the runs, and returns the data to show. If the view already has this data, returns only its hash."""
+        """Reads the runs, and returns the data to show, with a hash of the data.
+
+        Args:
+            seen: Hash of the data that the view already shows. If the data is unchanged, the result contains only the
+                hash.
+        """
         await self._read_names()
         found = await asyncio.to_thread(self._feed.read)
         shown = self._wanted(found)
@@ -109,7 +114,7 @@ class RunsPanel(Panel, bundle="runs"):
 
     @command
     async def look_at(self, number: str) -> dict[str, Any]:
-        """Returns all data of one run of the list."""
+        """Returns all data of one run of the list. ``number`` is the id of the run in the list."""
         run = self._seen.get(number)
         if run is None:
             raise InvalidArgument("this run is no longer stored", hint="Refresh the list.")

@@ -37,9 +37,14 @@ Watcher = Callable[[frozenset[str]], None]
 class Session:
     """State that all panels of one client share. The session announces each change to all panels.
 
-    A change of the open account has the name ``account``. A change of wallets, groups, actions or usage keys has the
-    name ``resources``. ``key`` is a change of the key that runs actions, and ``code`` a change of the recorded Python.
-    ``runs`` is a new run, and ``balance`` a change of the credit.
+    Each change has a name:
+
+    - ``account``: change of the open account
+    - ``resources``: change of wallets, groups, actions or usage keys
+    - ``key``: change of the key that runs actions
+    - ``runs``: new run
+    - ``balance``: change of the credit
+    - ``code``: change of the recorded Python
 
     Args:
         client: The client. When a panel opens an account, the key of the client changes, so the notebook and the panels
@@ -47,7 +52,7 @@ class Session:
 
     Attributes:
         account: The open ChainSecured account, with asynchronous methods. None in API mode.
-        owner: The wallet that signs for ChainSecured accounts.
+        owner: The wallet that signs for ChainSecured accounts. None if the user has not chosen a wallet.
         host: Panel that sends requests to a browser wallet, and requests a confirmation before the wallet signs a
             transaction.
         state: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance`` of the open account.

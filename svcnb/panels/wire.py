@@ -82,7 +82,9 @@ _current: ContextVar[str] = ContextVar("command")
 
 @contextmanager
 def field(name: str, *also: type[SvcnbError]) -> Iterator[None]:
-    """Marks errors about an entered value with the name of its field. The panel shows these errors next to the field.
+    """Context manager that marks errors about an entered value with the name of its field.
+
+    The panel shows these errors next to the field.
 
     Args:
         name: Name of the field in the panel's browser side.

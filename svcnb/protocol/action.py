@@ -121,8 +121,8 @@ class Action:
                 produce equal CIDs. The order of the members has no effect.
             name: The JavaScript identifier that the template reads.
             protocol_version: Version of the constant's format, stored with the constant. Increase the version when a
-                new template interprets its constant differently. An object gets the member ``protocolVersion``. For any
-                other constant, the source declares ``<name>_PROTOCOL_VERSION``.
+                new template interprets its constant differently. A dictionary gets the member ``protocolVersion``. For
+                any other constant, the source declares ``<name>_PROTOCOL_VERSION``.
             title: Name to show in lists. The default is the template's name.
             description: Description to show in lists. The default is the template's description.
 

@@ -60,8 +60,8 @@ class ParsedCid:
     def identifies(self, content: bytes | bytearray | memoryview) -> bool:
         """Returns whether this CID identifies the content.
 
-        The method tests the content as one block, and as a file that ``ipfs add`` splits with its default options:
-        chunks of 256 KiB and at most 174 links in a node. The leaves can be raw.
+        The content is either a single block or a complete file. For a file, the method assumes the default options of
+        ``ipfs add``: chunks of 256 KiB, and at most 174 links in a node. The leaves can be raw.
 
         Raises:
             InvalidType: The content is not bytes.

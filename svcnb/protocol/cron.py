@@ -34,7 +34,7 @@ class Cron:
     """Validated schedule.
 
     Args:
-        text: Cron expression with five fields, or with six fields of which the first contains the seconds.
+        text: Cron expression with five fields, or with six fields, where the first field contains the seconds.
 
     Raises:
         InvalidCron: The string is not a schedule, or its times never occur or are less than 30 seconds apart.

@@ -1,4 +1,4 @@
-"""Selects a secp256k1 library. No other module imports such a library.
+"""Selects a secp256k1 library. No other module imports a secp256k1 library.
 
 Three libraries produce the same results. ``coincurve`` has wheels up to Python 3.13, and ``wallycore`` up to 3.14.
 These two libraries use the C library libsecp256k1. ``eth-keys`` is written in Python. This third library is about a

@@ -91,13 +91,13 @@ def check_envelope(
 
     Args:
         typed_data: The received value, which is an object or the JSON text of an object.
-        flow: The purpose of a signature that the endpoint accepts.
+        flow: Purpose of the signatures that the endpoint accepts.
         chain_id: The node's chain id.
         now_s: The server's time in Unix seconds.
         vocabulary: Names of the service. The default is the names of the specification.
 
     Returns:
-        Address, time and digest.
+        Flow, address, time and digest.
 
     Raises:
         EnvelopeRefused: The envelope violates a rule. The attribute ``rule`` is the number of the first violated rule.

@@ -15,7 +15,7 @@ MIN_PAYMENT_CENTS: Final = 500
 MAX_PAYMENT_CENTS: Final = 99_999_999
 """Maximum amount of one payment in cents: eight digits, as with card processors."""
 MAX_CREDIT_CENTS: Final = 10**9
-"""Maximum credit that the emulator adds without a payment, in cents."""
+"""Maximum credit that the emulator adds at once without a payment, in cents."""
 MAX_PAYMENT_DELAY_S: Final = 30 * 24 * 3600
 MAX_PROCESSOR_BODY_BYTES: Final = 16 * 1024
 """Maximum size of a request to the simulated payment processor, in bytes."""
@@ -92,8 +92,8 @@ MAX_RPC_RESPONSE_BYTES: Final = 25_000_000
 MAX_TRANSACTION_BYTES: Final = 131_072
 """Maximum length of a signed transaction in bytes, as in the pools of public nodes (`txMaxSize` of Geth)."""
 MAX_CALL_GAS: Final = 50_000_000
-"""Maximum gas of one call. As in Geth, the emulator reduces a higher value to this limit, because wallets send such
-values."""
+"""Maximum gas of one call. As in Geth, the emulator reduces a higher value to this limit, because wallets send
+higher values."""
 MAX_FEE_HISTORY_BLOCKS: Final = 1_024
 """Maximum number of blocks of one eth_feeHistory request. A very large number crashes the node."""
 MAX_FEE_HISTORY_PERCENTILES: Final = 100

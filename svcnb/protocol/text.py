@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 REPLACEMENT: Final = "\ufffd"
-"""REPLACEMENT CHARACTER, which replaces each unsafe character. A name with such a character keeps its length."""
+"""REPLACEMENT CHARACTER, which replaces each unsafe character. The length of the text does not change."""
 
 _HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 _NOT_FOR_TERMINALS: Final = re.compile(

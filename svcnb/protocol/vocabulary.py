@@ -1,7 +1,7 @@
 """Names of the interface, derived from the names of the service and of the payment processor.
 
 In the specification, ``svc`` represents the vendor's name in identifiers, and ``processor`` the payment processor's
-name. This module derives every such identifier, so one setting changes the names in the client and the emulator.
+name. This module derives these identifiers, so one setting changes the names in the client and the emulator.
 """
 
 from __future__ import annotations

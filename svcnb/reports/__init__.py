@@ -1,4 +1,6 @@
-"""Unattended reports: executes notebooks with typed parameters, saves the results, and checks for problems.
+"""Unattended reports: execution of notebooks with typed parameters.
+
+The package saves the results of a report, and shows whether the report found a problem.
 
 ```python
 from svcnb import reports

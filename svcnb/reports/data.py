@@ -125,8 +125,8 @@ def account_data(
 ) -> AccountData:
     """Returns the runs and the spending of the account to which the key in the environment belongs.
 
-    The function also reads the runs of triggers if ``SVC_TRIGGERS_TOKEN_FILE`` is set, which requires
-    ``SVC_TRIGGERS_URL`` too. It reads the runs of an emulator if ``SVC_CONTROL_TOKEN`` is set.
+    If ``SVC_TRIGGERS_TOKEN_FILE`` is set, the function also reads the runs of triggers, and requires
+    ``SVC_TRIGGERS_URL``. If ``SVC_CONTROL_TOKEN`` is set, the function also reads the runs of an emulator.
 
     Args:
         since: Length of the period that ends now, for example ``"7d"``.

@@ -41,7 +41,7 @@ def secrets_of(environment: Mapping[str, str]) -> list[str]:
 
 
 def masked(value: Any, secrets: list[str], *, shown: bool = False) -> Any:
-    """Returns a JSON value in which every secret is masked. The function changes mappings in place.
+    """Returns a JSON value in which every secret is masked. The function changes dictionaries in place.
 
     Args:
         value: String, list or dictionary. Any other value stays unchanged.

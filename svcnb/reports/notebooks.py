@@ -45,7 +45,7 @@ class Parameter:
     description: str = ""
 
     def value(self, given: Any) -> Any:
-        """Returns a value, or its text on a command line, converted to the type of the parameter.
+        """Converts a value, or its text from a command line, to the type of the parameter.
 
         Raises:
             ValueError: The value has the wrong type.
@@ -140,7 +140,7 @@ def read_notebook(file: str | Path) -> OwnNotebook:
     """Returns a notebook's title and parameters.
 
     Raises:
-        NotebookUnusable: The file does not exist, is too large, is not a notebook, or is not written in Python.
+        NotebookUnusable: The file does not exist, is too large, or is not a Python notebook.
     """
     path = Path(file).expanduser()
     try:

@@ -20,7 +20,7 @@ _LOG: Final = logging.getLogger("svcnb.reports")
 
 
 def chromium() -> str | None:
-    """Returns the path in ``SVC_CHROMIUM``, or of an installed Chromium, Chrome or Edge, or None if there is none."""
+    """Returns the path in ``SVC_CHROMIUM``, or the path of an installed Chromium, Chrome or Edge, or None."""
     return os.environ.get("SVC_CHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), None)
 
 

@@ -267,7 +267,7 @@ def _header(notebook: NotebookNode) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _point_at_failure(notebook: NotebookNode, cell: int) -> None:
-    """Adds a note about the failed cell below the heading, instead of papermill's red text."""
+    """Replaces papermill's error messages with a note below the heading and an anchor at the failed cell."""
     marks = [each for each in notebook.cells if _FAILED_TAG in each.metadata.get("tags", ())]
     if not marks:  # papermill does not mark a cell that did not finish
         from nbformat.v4 import new_markdown_cell
@@ -305,7 +305,7 @@ def _put_on_top(notebook: NotebookNode, concluded: Conclusion) -> None:
 
 
 def _free(folder: Path, name: str) -> Path:
-    """Returns a file name with the current time that no other report uses."""
+    """Reserves an unused file name with the current time, and returns the path without its extension."""
     stem = f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     for ending in itertools.chain([""], (f"-{number}" for number in itertools.count(2))):
         with suppress(FileExistsError):
@@ -337,7 +337,7 @@ class _Failure:
 def _failed(error: BaseException, notebook: NotebookNode, name: str, said: str) -> _Failure:
     """Returns the failed cell and its error, as a sentence and a next step.
 
-    If the kernel has ended, the sentence contains the last line of its output `said`.
+    If the kernel has ended, the sentence contains the last line of `said`, the output of the kernel.
     """
     number = int(getattr(error, "exec_count", 0) or _last_begun(notebook))
     named = str(getattr(error, "ename", "")) or type(error).__name__
@@ -356,7 +356,7 @@ def _place(cell: int) -> str:
 def _last_begun(notebook: NotebookNode) -> int:
     """Returns the number of the cell in which a report stopped, for an error without a cell number.
 
-    After a crash of the kernel, the cell can lack an execution number.
+    The function counts the cells that started, because a cell has no execution number if the kernel crashed.
     """
     return sum(map(_begun, notebook.cells))
 

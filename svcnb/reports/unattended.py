@@ -131,13 +131,13 @@ def notify(url: str, summary: Mapping[str, Any]) -> None:
 
 
 def delete_old(folder: Path, name: str, keep: int) -> list[Path]:
-    """Deletes the oldest reports with a name. The newest reports, and reports with a name from ``--file``, remain.
+    """Deletes the oldest files of one report. The newest files, and files with a name from ``--file``, remain.
 
     Args:
         folder: Folder of the reports.
         name: Name of the report.
-        keep: Number of newest reports to keep. Each report consists of a notebook, an HTML page and, if it was created,
-            a PDF file.
+        keep: Number of newest runs of the report to keep. Each run has a notebook, an HTML page and sometimes a PDF
+            file.
 
     Returns:
         The deleted files.

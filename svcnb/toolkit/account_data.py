@@ -93,7 +93,7 @@ class BalanceCheck(NamedTuple):
 
     @property
     def expected(self) -> int:
-        """Expected balance according to the record, in cents."""
+        """Balance in cents that results from the opening balance and the recorded amounts."""
         return self.opening - self.executions - self.fees + self.payments
 
     @property
@@ -104,7 +104,7 @@ class BalanceCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class AccountData:
-    """Recorded runs and payments of an account at one service.
+    """Recorded runs, fees and balance of an account at one service.
 
     Attributes:
         service: Address of the service.
@@ -113,12 +113,12 @@ class AccountData:
         keys: Names of the account's keys, with the hashes of the keys as dictionary keys.
         period: Time span that the runs, fees and amounts cover.
         runs: Runs of the period, in the format of `History.measures`.
-        previous: Runs of the period of the same length that ends at the start of `period`.
+        previous: Runs of the preceding period, which has the same length and ends at the start of `period`.
         fees: Fees of the period, one entry for each management call that the service charged for.
         balance: Current credit in cents. None if the service did not return the balance.
-        check: Comparison of the recorded amounts with the balance. None if the record contains no balance, or if the
-            current balance is unknown.
-        not_visible: Sentences about data that the function could not read, one for each kind of data.
+        check: Comparison of the recorded amounts with the balance. None if the local history contains no balance,
+            or if the current balance is unknown.
+        not_visible: Sentences about data that `read_account_data` could not read, one for each kind of data.
         reachable: Whether the service responded.
     """
 
@@ -157,17 +157,17 @@ class AccountData:
 
     @property
     def recorded_days(self) -> float:
-        """Number of days from the first record of the period to the end of the period. 0 without a record."""
+        """Days between the first record and the end of the period. 0 if the period has no records."""
         return (self.period.end - self.first).total_seconds() / DAY_S if self.first else 0.0
 
     @property
     def cents_per_day(self) -> float | None:
-        """Average spending in cents per day. None if the record covers less than one day."""
+        """Average spending in cents per day. None if the records cover less than one day."""
         return self.spent_cents / self.recorded_days if self.recorded_days >= 1 else None
 
     @property
     def days_left(self) -> float | None:
-        """Days until the account has used its credit at the rate `cents_per_day`.
+        """Days until the credit is used up at the rate `cents_per_day`.
 
         None if the rate or the balance is unknown, or if the rate is zero.
         """
@@ -178,8 +178,8 @@ class AccountData:
         """Returns the name of a key, or the shortened hash of a key without a name.
 
         Args:
-            hashed: Hash of the key. An empty hash means a trigger's run whose key is unknown. The method then returns
-                ``(trigger)``.
+            hashed: Hash of the key. For an empty hash, the method returns ``(trigger)``. The hash is empty for runs of
+                triggers whose key is unknown.
         """
         return self.keys.get(hashed) or (f"{hashed[:8]}…{hashed[-4:]}" if hashed else "(trigger)")
 
@@ -218,7 +218,8 @@ def read_account_data(
         period: Time span that the runs, fees and amounts cover.
         triggers: Client of the triggers service. None means that the function reads no runs of triggers.
         control_token: Token of an emulator's control plane. The function sends the token only to a loopback
-            address.
+            address. A token that the user's own emulator has saved takes precedence. None means that the function uses
+            only a saved token.
 
     Raises:
         ConfigError: The client has no key, or the history file cannot be read.
@@ -369,7 +370,7 @@ def _check(
 
 
 def _without_key(runs: DataFrame) -> list[str]:
-    """Returns a sentence with the number of counted runs that can belong to another account, or an empty list."""
+    """Returns a list with one sentence if some counted runs have no key, and can belong to another account."""
     count = int((runs["key"] == "").sum())
     text = "The triggers service does not return the keys of runs"
     return (
@@ -378,7 +379,7 @@ def _without_key(runs: DataFrame) -> list[str]:
 
 
 def _others(history: History, service: str, counted: int, period: Period) -> list[str]:
-    """Returns a sentence with the number of recorded runs that the report does not count, or an empty list."""
+    """Returns a list with one sentence if the report does not count some of the recorded runs."""
     others = history.count(service=service, since=period.begin, until=period.end) - counted
     text = f"{others:,} recorded runs at this service used other keys (keys of other accounts, or deleted keys)"
     return [f"{text} and are not counted."] if others else []

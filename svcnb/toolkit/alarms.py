@@ -38,7 +38,7 @@ class Alarm(Model):
 
     - ``failures``: the first failure after the last success. If no run failed after the last success, the first failure
       in the period.
-    - ``silence``: the last run of the action, or the start of the previous period if the record contains no run.
+    - ``silence``: the last run of the action, or the start of the previous period if neither period contains a run.
     - ``latency`` and ``spend``: the start of the period.
     """
 
@@ -65,7 +65,7 @@ class ActionFigures(Model):
     """Number of failed runs in the period."""
 
     failed_percent: float | None
-    """Share of the finished runs that failed. None if no run finished."""
+    """Failed runs as a percentage of the finished runs. None if no run finished."""
 
     p95_s: float | None
     """95th percentile of the durations of successful runs, in seconds. None if no run succeeded."""
@@ -89,7 +89,7 @@ class Thresholds:
     """Alarm thresholds that apply to each action. A threshold of None disables the alarm.
 
     Attributes:
-        max_failed_percent: Maximum share of the finished runs that failed, in percent.
+        max_failed_percent: Maximum percentage of failed runs among the finished runs.
         max_p95_seconds: Maximum 95th percentile of the durations of successful runs, in seconds.
         max_action_cents: Maximum spending on one action in the period, in cents.
         silent_after: Maximum time without a run of the action, for example ``"6h"``. The alarm needs at least three

@@ -1,4 +1,4 @@
-"""Cost estimates before a request, each with its reason. Amounts are whole cents.
+"""Estimates of the cost of requests, each with its reason. Amounts are whole cents.
 
 Source: docs/service/billing.md#prices.
 """
@@ -61,7 +61,7 @@ GAS: Final[Mapping[str, int]] = {
 }
 """Approximate gas of one call of each method in ChainSecured mode, measured on the emulator's contract.
 
-The preview of each write shows the exact value."""
+The preview of a ChainSecured transaction shows the exact value."""
 
 GAS_PER_MEMBER: Final = 58_000
 """Approximate gas for each of the first ten actions and the first ten wallets when a call writes a group."""
@@ -106,7 +106,13 @@ class Cost:
 
     @classmethod
     def exactly(cls, cents: int, *, calls: int = 0, why: str = "") -> Cost:
-        """Returns an exact cost, which applies if all calls succeed."""
+        """Returns a cost with equal expected, minimum and maximum amounts.
+
+        Args:
+            cents: Amount in cents if all calls succeed.
+            calls: Number of billed calls.
+            why: Reason for the amount, as text.
+        """
         return cls(cents, cents, cents, calls=calls, why=why)
 
     def __add__(self, other: Cost) -> Cost:
@@ -183,13 +189,15 @@ def of_run(
     history: History | None = None,
     longest: float | None = None,
 ) -> Cost:
-    """Returns the cost of one run, estimated from past runs of the action if there are any.
+    """Returns the estimated cost of one run.
+
+    If `seconds` is None, the estimate uses the median duration of past runs of the action. Without past runs, the
+    estimate is one cent.
 
     Args:
-        action: Action whose past runs the estimate uses.
-        seconds: Duration of the run in seconds, if known. The estimate then ignores past runs.
-        history: Record of past runs. If `history` or `action` is None, or there are no past runs, the estimate is one
-            cent.
+        action: Action whose past runs the estimate uses. None means that the estimate uses no past runs.
+        seconds: Duration of the run in seconds. None means that the duration is unknown.
+        history: Record of past runs. None means that the estimate uses no past runs.
         longest: Time after which the service ends a run, in seconds (``svc.node.limits().timeout_ms / 1000``).
             None means that the estimate has no maximum.
     """

@@ -83,7 +83,7 @@ def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | No
 
 
 def project() -> str:
-    """Returns the content of a ``jsconfig.json`` with which an editor checks the actions of a folder."""
+    """Returns the content of a ``jsconfig.json``, the file that makes an editor check the actions of its folder."""
     return json.dumps(_PROJECT, indent=2) + "\n"
 
 

@@ -30,7 +30,9 @@ _TRIGGERS: Final = ("/api/", "/webhook/")
 
 _ANYTHING: Final = frozenset({"string", "number", "boolean", "array", "object"})
 _OWN_OPTIONAL: Final = frozenset({"success", "rpc_url", "hashed_cid", "has_error"})
-"""Optional fields of responses. The emulator adds some of these fields. The other fields repeat the HTTP status."""
+"""Fields that can be missing from a response without a finding.
+
+The emulator adds some of these fields. The other fields repeat the HTTP status."""
 
 _MAX_DEPTH: Final = 12
 
@@ -63,7 +65,7 @@ class Drift(Model):
 
 @checked
 def clock_drift(svc: Client) -> Drift | None:
-    """Returns a finding if the clocks of the service and this machine differ by more than two minutes, or None.
+    """Returns a finding if the clocks of the service and this machine differ by more than two minutes. Otherwise, None.
 
     The service rejects signatures if the clocks differ too much.
     """

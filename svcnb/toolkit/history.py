@@ -297,8 +297,8 @@ class History(Checked):
             Number of added runs and ledger entries.
 
         Raises:
-            ConfigError: A file does not exist, is not a history file, or is damaged. The method then adds nothing,
-                also not from the other files.
+            ConfigError: A file does not exist, is not a history file, or is damaged. The method then adds no
+                records, not even from the other files.
         """
         with self._open() as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])
@@ -343,7 +343,7 @@ class History(Checked):
         """Deletes runs from the record permanently. The ledger of fees, payments and balances stays.
 
         Args:
-            before: Deletes only runs that started before this time. None deletes all runs.
+            before: Time limit. The method deletes only runs that started earlier. None deletes all runs.
 
         Returns:
             Number of deleted runs.

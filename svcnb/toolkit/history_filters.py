@@ -17,7 +17,7 @@ GROUPS: Final[dict[str, str]] = {
     "service": "base_url",
     "trigger": "trigger_id",
 }
-"""SQL column or expression of each group of `History.spend`."""
+"""SQL column or expression for each value of the argument `by` of `History.spend`."""
 _VALUES: Final = {"status": ("success", "failed", "queued", "running"), "source": ("client", "trigger", "service")}
 _WANTED: Final = frozenset({"action", "key", "keys", "service", "status", "source", "since", "until"})
 

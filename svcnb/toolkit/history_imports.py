@@ -36,7 +36,7 @@ class LedgerEntry:
         kind: ``fee``, ``payment`` or ``balance``.
         name: Name of the call.
         cents: Amount in cents. For a balance, this is the credit, and a negative value is a debt.
-        subject: Hash of the usage key that the call created. Empty for all other calls.
+        subject: Hash of the usage key that the call created. Empty if the call did not create a usage key.
     """
 
     at: datetime

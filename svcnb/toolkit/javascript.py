@@ -50,11 +50,11 @@ class Scope:
 
     @property
     def is_function(self) -> bool:
-        """Whether the scope is a function or the whole program, to which declarations with ``var`` belong."""
+        """Whether the scope is a function or the whole program. ``var`` declares a name in the nearest such scope."""
         return self.parent is None or self.node.type in FUNCTIONS
 
     def find(self, name: str) -> Binding | None:
-        """Returns the declaration of a name that is visible in this scope, or None if there is none."""
+        """Returns the declaration of a name that is visible in this scope, or None for an undeclared name."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.bindings:
@@ -145,7 +145,7 @@ class Script:
         return Call(node, called, list(given.named_children) if given is not None else [])
 
     def calls(self, *, constructors: bool = False) -> Iterator[Call]:
-        """Yields all calls, in the order of the source. The argument is the same as for `call`."""
+        """Yields all calls, in the order of the source. `constructors` has the same meaning as in `call`."""
         for node in self.walk():
             if (call := self.call(node, constructors=constructors)) is not None:
                 yield call
@@ -177,7 +177,7 @@ class Script:
 
 
 class _Walk:
-    """Collects the scopes and references of a syntax tree."""
+    """Visitor that collects the scopes and references of a syntax tree."""
 
     def __init__(self, script: Script) -> None:
         self._script = script

@@ -70,7 +70,7 @@ class LintReport(Sequence[Finding]):
 
     @property
     def ok(self) -> bool:
-        """Whether there are no errors."""
+        """Whether the report contains no finding with the severity ``error``. Warnings are allowed."""
         return not self.errors
 
     @property

@@ -123,12 +123,12 @@ def _call(context: Context, node: Node) -> tuple[str, list[Node]]:
 
 
 def _inside(message: str) -> str:
-    """Returns the expression that creates a message, for example ``receipt`` in ``canonical(receipt)``."""
+    """Returns the innermost argument in the source of a message, for example ``receipt`` for ``canonical(receipt)``."""
     return re.split(r"[(]", message)[-1].rstrip(")")
 
 
 def _origin(context: Context, node: Node) -> int | None:
-    """Finds the declaration of the object whose property an expression accesses.
+    """Finds the declaration of the object that contains the property of an expression.
 
     Returns the byte offset of the declaration in the source, or None if the declaration is unknown.
     """

@@ -147,7 +147,7 @@ def names(context: Context) -> Iterator[Finding]:
 
 
 def members(context: Context) -> Iterator[Finding]:
-    """Finds functions and members of the namespace that the service does not have."""
+    """Finds uses of functions and namespace members that do not exist in the service."""
     space, script = context.vocabulary.namespace, context.script
     for node in script.walk():
         if node.type != "member_expression":
@@ -300,7 +300,7 @@ def _sentence(text: str) -> str:
 
 
 def _is_typeof(node: Node) -> bool:
-    """Returns whether a name occurs only in ``typeof name``. This expression never fails."""
+    """Returns whether a name is the operand of ``typeof``, which accepts undeclared names."""
     parent = node.parent
     operator = parent.child_by_field_name("operator") if parent is not None else None
     return operator is not None and operator.type == "typeof"

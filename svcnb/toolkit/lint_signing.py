@@ -85,7 +85,7 @@ def _first_parts(context: Context, node: Node) -> list[Node]:
 
 
 def literal(context: Context, node: Node) -> Node | None:
-    """Returns the object or array literal that an expression or a constant refers to, or None if there is none."""
+    """Returns an object or array literal, or the literal that a constant refers to. None for other expressions."""
     for _ in range(_MOST_STEPS):
         if node.type in {"object", "array"}:
             return node

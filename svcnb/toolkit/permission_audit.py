@@ -38,8 +38,8 @@ class Finding(Model):
 
     severity: Severity
     """``danger``: anyone who has the key, or the author of any permitted action, can take assets of the account.
-    ``warning``: the permission is broader than most accounts need, or ends soon. ``note``: the permission has no
-    effect at this time."""
+    ``warning``: a permission is broader than most accounts need, or a key expires soon. ``note``: the key, group or
+    permission has no effect at this time."""
 
     code: str
     """Code of the kind of finding."""
@@ -100,8 +100,8 @@ class Permissions:
         """Returns the findings, most severe first.
 
         Args:
-            expires_within: Seconds, text such as ``"30d"``, or a ``timedelta``. The result includes keys that expire
-                within this time.
+            expires_within: Time from now: seconds, text such as ``"30d"``, or a ``timedelta``. The result contains a
+                warning for each key that expires within this time.
 
         Raises:
             ValueError: `expires_within` is not a valid duration.

@@ -1,4 +1,4 @@
-"""Matrix of an account's permissions, and the shortest list of calls that changes given cells.
+"""Matrix of an account's permissions, and the shortest list of calls for a change of cells.
 
 Rows are actions, wallets and usage keys. Columns are groups. The module computes the cost and the risks of a change
 before the client sends a request.

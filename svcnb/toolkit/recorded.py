@@ -1,10 +1,10 @@
-"""Requests to a service and its expected responses.
+"""Requests to a service, with the expected responses.
 
 Each file of the folder `recordings` is one conversation: requests in order, each with its response. `compare` replays a
 conversation against any service, and compares the status, the fields, and the format of each value. The files in this
 package were written from docs/service, and were not recorded on a live service. `record` writes files with the current
-responses of a service. The files never contain secrets. The files refer to keys by name, and contain a mask for each
-value in a response that looks like a secret.
+responses of a service. The files never contain secrets. The files refer to keys by name. In responses, a mask
+replaces each value that looks like a secret.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Difference:
         route: Method and path.
         field: Location of the difference: ``status``, ``header.NAME`` or ``body.MEMBER``.
         says: Description of the difference.
-        is_news: Whether the difference is only an addition of the service.
+        is_news: Whether the difference is a field that the recorded response does not contain.
     """
 
     title: str
@@ -146,8 +146,9 @@ def answers(
 ) -> Iterator[tuple[dict[str, Any], Answer]]:
     """Replays a conversation with a service. Afterwards, deletes the groups, actions and usage keys that remain.
 
-    A service can accept a request that the recorded service rejected, or an error can end the conversation early. Even
-    then, the function deletes these objects. It logs a warning for each object that the service does not delete.
+    A service can accept a request that is rejected in the recording, or an error can end the conversation early. Even
+    then, the function deletes these objects. The function logs a warning for each object that the service does not
+    delete.
 
     Args:
         conversation: The recorded requests.
@@ -215,7 +216,7 @@ def record(
         conversation: The recorded requests.
         send: Function that sends a request.
         folder: Folder of the file. The function creates a missing folder.
-        source: Description of the origin of the responses, which the function stores in the file.
+        source: Origin of the responses. The function stores this text in the file.
         key: See `answers`.
         vocabulary: See `answers`.
 

@@ -1,10 +1,11 @@
 """List of all visible runs, from the local history, the runs of an emulator, and the triggers service.
 
 A run of this client on an emulator is in two sources: the local history and the emulator. The list contains one entry
-for the run, matched by its request id. A run of a trigger is also in two sources, because the emulator stores the run
-with its correlation id. If the client repeated a run until a new permission took effect, the emulator records all
-attempts, and the list contains only the last attempt. A check of a new usage key is in the list only if the service
-charged for the check.
+for the run, matched by its request id. A run of a trigger can also be in two sources: the triggers service and the
+emulator. The list contains one entry for this run, matched by its correlation id.
+
+If the client repeated a run until a new permission took effect, the emulator records all attempts, and the list
+contains only the last attempt. A check of a new usage key is in the list only if the service charged for the check.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from svcnb.control.plane import ControlPlane
 from svcnb.toolkit.history import History, PastRun, Triggered
 
 NEWEST: Final = 1_000
-"""Maximum number of runs to read from each record."""
+"""Maximum number of runs to read from the local history, and maximum number of runs to read from an emulator."""
 
 Origin = Literal["client", "service", "trigger"]
 
@@ -41,7 +42,7 @@ class SeenRun(Model):
     """``client`` for runs of clients on this machine, ``trigger`` for runs of triggers, ``service`` for all others."""
 
     started_at: float
-    """Start in Unix seconds, by the clock of the machine that recorded the run."""
+    """Start in Unix seconds, by the clock of the machine that recorded the run. 0.0 if unknown."""
 
     action: str = ""
     """Name of the action. Empty if unknown."""
@@ -96,7 +97,7 @@ class RunFeed(Checked):
     def has_service_record(self) -> bool:
         """Whether `read` requests the runs that the emulator recorded.
 
-        True until a `read` finds that the service is not an emulator, or that it denies access.
+        False after `read` has found that the service is not an emulator, or that the emulator denies access.
         """
         return self._plane is not None
 
@@ -228,13 +229,13 @@ def _of_service(row: Mapping[str, Any]) -> SeenRun:
 
 
 def _merged(local: SeenRun, served: SeenRun) -> SeenRun:
-    """Merges two entries: names and values come from the client, result and cost from the service."""
+    """Returns the client's entry for a run, with the status, error, duration, cost and key hash from the service."""
     # Use the key hash from the service, which is the one on the chain, because key names are stored under this hash.
     kept = {name: getattr(served, name) for name in ("status", "cost_cents", "traced", "key_hash")}
     return local.model_copy(update={**kept, "error": served.error or local.error, "elapsed": served.elapsed})
 
 
 def _executed(run: SeenRun, executed: SeenRun) -> SeenRun:
-    """Merges two entries: the name comes from the triggers service, and the id, key and cost from the emulator."""
+    """Returns the entry for a trigger's run, with the request id, key hash and cost from the emulator."""
     kept = {name: getattr(executed, name) for name in ("request_id", "key_hash", "cost_cents", "traced")}
     return run.model_copy(update=kept)

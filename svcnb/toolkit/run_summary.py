@@ -39,9 +39,10 @@ class Summary:
         count: Number of runs.
         succeeded: Number of successful runs.
         width_s: Length of one bucket in seconds.
-        buckets: Counts over time, oldest first, without gaps.
-        latency_s: Percentiles of the durations of successful runs, each with the duration in seconds. The last
-            percentile is 100, the maximum. Empty if no run succeeded.
+        buckets: Counts over time, oldest first, without gaps. If the runs span more than 48 weeks, the buckets do not
+            contain the older runs.
+        latency_s: Pairs of a percentile and a duration in seconds, for the successful runs. The last pair contains
+            percentile 100 and the maximum. Empty if no run succeeded.
         spend: Name and cost (cents) of the five most expensive actions, most expensive first. Free actions are not
             included.
         total_cents: Total cost of all runs in cents.
@@ -60,7 +61,8 @@ def summarise(runs: Sequence[SeenRun]) -> Summary:
     """Returns the counts, durations and costs of runs.
 
     Args:
-        runs: The runs, in any order. The total includes unfinished runs, which have no duration.
+        runs: The runs, in any order. The number and the cost include all runs. The durations include only
+            successful runs.
     """
     took = sorted(run.elapsed for run in runs if run.status == "success")
     width = _width(runs)

@@ -23,10 +23,10 @@ class Function:
         name: Name of the function.
         parameters: Properties of the function's single argument, with their TypeScript types. Empty for a function
             without an argument.
-        result: TypeScript type of its result.
+        result: TypeScript type of the function's result.
         says: Description in one sentence.
         waits: Whether the function returns a promise.
-        reveals: Whether its result is a private key.
+        reveals: Whether the function's result is a private key.
         is_key_operation: Whether a call counts as a key operation.
     """
 

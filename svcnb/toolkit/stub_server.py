@@ -62,7 +62,11 @@ class StubServer:
     Args:
         answers: Response for each path, without the query. The server sends text unchanged, and other values as JSON.
             If the response is a function, the server calls the function with the `Request`. Other paths return 404.
-            You can change `answers` at any time.
+            None means that all paths return 404. You can change the attribute `answers` at any time.
+
+    Attributes:
+        answers: Response for each path, as a dictionary.
+        requests: Requests that the server received, oldest first.
 
     Example:
         >>> with StubServer({"/price": {"price": "3141.59"}}) as prices:

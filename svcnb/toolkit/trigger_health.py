@@ -56,14 +56,14 @@ class TriggerHealth(Model):
     """Success rate of the finished runs, in percent. None if no run finished."""
 
     median_s: float | None
-    """Median time from start to end, in seconds. None if no run finished."""
+    """Median time from start to end of the finished runs in the period, in seconds. None if no run finished."""
 
     p95_s: float | None
-    """95th percentile of the time from start to end, in seconds. None if no run finished."""
+    """95th percentile of the time from start to end, for the same runs, in seconds. None if no run finished."""
     last_run: datetime | None
-    """Start of the newest run in UTC, also before the period. None if there is no run."""
+    """Start of the newest run in UTC. The run can be older than the period. None if the trigger has no runs."""
     last_success: datetime | None
-    """Start of the newest successful run in UTC, also before the period. None if no run succeeded."""
+    """Start of the newest successful run in UTC. The run can be older than the period. None if no run succeeded."""
     last_error: str = ""
     """Error of the newest failed run in the period. Empty if no run failed."""
     trigger_id: str = ""
@@ -102,14 +102,14 @@ def health(
 
     Args:
         triggers: Client of the triggers service.
-        since: Seconds, text such as ``"7d"``, or a ``timedelta``. The function counts only runs that started within
-            this time, and runs without a start time.
+        since: Length of the period before `now`: seconds, text such as ``"7d"``, or a ``timedelta``. The function also
+            counts runs without a start time.
         min_success_percent: Minimum success rate in percent. A trigger with a lower rate is ``failing``.
         runs_per_trigger: Maximum number of runs read for each trigger, newest first.
         now: Time of the service in Unix seconds. None means the time of this machine.
 
     Returns:
-        The health of each trigger, worst first, and the runs that the function read.
+        The health of each trigger, worst first, and the runs of the period, each as a pair of the trigger and the run.
 
     Raises:
         ValueError: `since` is not a valid duration.
@@ -173,9 +173,9 @@ def judge(
 
 @checked
 def is_late(trigger: Trigger, runs: Sequence[TriggerRun], now: datetime) -> bool:
-    """Returns whether a schedule did not start a run within four scan intervals after the scheduled time.
+    """Returns whether the next scheduled run is overdue by more than four scan intervals.
 
-    For a trigger of another kind, the result is False.
+    For a trigger that is not a schedule, the result is False.
     """
     cron = trigger.config.get("cron") if trigger.kind == "schedule" else None
     if not isinstance(cron, str):

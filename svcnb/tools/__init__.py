@@ -158,7 +158,7 @@ def anvil_path() -> Path:
 
 
 def solc_fetched() -> bool:
-    """Returns whether the Solidity compiler is in Deno's cache. Only a rebuild of the contract needs the compiler."""
+    """Returns whether the Solidity compiler is in Deno's cache. Only a rebuild of the service's contract needs it."""
     return any(deno_folder().glob(f"npm/*/solc/{SOLC_VERSION}/package.json"))
 
 

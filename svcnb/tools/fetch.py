@@ -112,7 +112,10 @@ def fetch_anvil(report: Callable[[str], None]) -> Path:
 
 
 def fetch_solc(report: Callable[[str], None]) -> None:
-    """Downloads the Solidity compiler, unless it is already installed. Only a rebuild of the contract needs it."""
+    """Downloads the Solidity compiler, unless it is already installed.
+
+    Only a rebuild of the service's contract needs the compiler.
+    """
     _fetch_package("solc", SOLC_VERSION, SOLC_LOCK, report, " (about 9 MB)")
 
 

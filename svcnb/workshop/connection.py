@@ -35,7 +35,7 @@ class LimitedConnection(HttpToolsProtocol):
     _deadline: asyncio.TimerHandle | None = None
     _is_refused = False
     _head_bytes: float = 0
-    """Number of received header bytes."""
+    """Number of received header bytes of the current request. Minus infinity while its body arrives."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts the time limit for the first request, or rejects the connection if too many connections are open."""

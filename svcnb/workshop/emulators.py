@@ -2,7 +2,7 @@
 
 This process owns the listening sockets. A running emulator accepts the connections. If the emulator does not run, a
 thread of this process waits for the first connection and starts the emulator. The emulator then accepts the connection
-from the socket's queue. An address therefore stays valid while a learner has a notebook open.
+from the socket's queue. The socket stays open when an emulator stops, so the address of the emulator does not change.
 """
 
 from __future__ import annotations
@@ -122,7 +122,11 @@ class HostedEmulator:
                 self.process = None
 
     def clear(self, settings: Mapping[str, Any] | None = None) -> None:
-        """Stops the emulator and deletes its state."""
+        """Stops the emulator and deletes its state.
+
+        Args:
+            settings: New settings of the emulator. None means that the settings stay the same.
+        """
         with self.lock:
             self.stop()
             shutil.rmtree(self.folder / _STATE, ignore_errors=True)
@@ -196,7 +200,8 @@ class Emulators:
         Args:
             learner: Identifier of the learner who owns the emulator.
             name: Name of the emulator, as for `open`.
-            settings: Settings of the emulator. None means the stored settings.
+            settings: Settings for a new emulator, or for an emulator whose state the call discards. None means the
+                stored settings.
             afresh: Whether to discard the stored state.
 
         Raises:
@@ -229,7 +234,7 @@ class Emulators:
                 each.clear()
 
     def copy(self, learner: str, target: Path) -> None:
-        """Stops a learner's emulators, and copies their states to a folder, whose content the method replaces."""
+        """Stops a learner's emulators, and replaces the content of a folder with their states."""
         with self._stopped(learner) as mine:
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(mode=0o700, parents=True)
@@ -276,7 +281,10 @@ class Emulators:
             return [each for name in names for each in self._of(name).values()]
 
     def _stop_oldest(self, hosted: HostedEmulator) -> None:
-        """Stops the emulators that the learner started first, until at most `MAX_LEARNER_RUNNING` run."""
+        """Stops the learner's other emulators that started earliest, so that `hosted` can start.
+
+        Including `hosted`, at most `MAX_LEARNER_RUNNING` emulators then run.
+        """
         learner = hosted.folder.parent.parent.name
         running = [each for each in self._hosted(learner) if each is not hosted and each.is_running]
         running.sort(key=lambda each: each.about.started_at)

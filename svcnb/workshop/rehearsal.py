@@ -49,11 +49,12 @@ class Rehearsal(BaseModel):
         median_s: Median duration of a cell, in seconds.
         p95_s: 95th percentile of the duration of a cell, in seconds.
         longest_s: Duration of the longest cell, in seconds.
-        cpu_s: Total processor time, in seconds.
+        cpu_s: Processor time of this process and of all its child processes during the rehearsal, in seconds.
         most_emulators: Maximum number of emulators that ran at the same time.
         emulators_mb: Peak memory use of all emulators together, in MiB (proportional set size). None if unknown.
         kernels_mb: Peak memory use of all kernels together, in MiB. None if unknown.
-        idle_emulator_mb: Memory of one emulator with its child processes after the last cell, in MiB. None if unknown.
+        idle_emulator_mb: Memory use of the largest emulator after the last cell, with its child processes, in MiB.
+            None if unknown.
         failures: Learner, lesson and error of each cell that failed, and of each lesson that could not run.
     """
 
@@ -115,8 +116,8 @@ def rehearse(
         first: Number of the first lesson.
         last: Number of the last lesson.
         pause_s: Pause after each cell in seconds, which simulates the reading time.
-        begins: Function to call before the start with the number of cells of each learner and the total pause time in
-            seconds.
+        begins: Function to call before the start. The arguments are the number of cells of each learner, and the
+            maximum total pause of a learner in seconds.
 
     Raises:
         InvalidArgument: The number of learners is below 1, or the lessons do not exist.

@@ -1,4 +1,7 @@
-"""Roster of a workshop: one file with names, tokens, progress and saved states. Only the instructor can read it."""
+"""Roster of a workshop: one file with names, tokens, progress and labels of saved states.
+
+Only the instructor can read this file.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,9 @@ def _without_shared_accounts(document: dict[str, Any]) -> dict[str, Any]:
 
 
 SCHEMA: Final = DocumentSchema("roster of the workshop", 2, {0: lambda document: document, 1: _without_shared_accounts})
-"""Files of version 0 contain no version. Up to version 1, all learners had accounts on one shared emulator."""
+"""Schema of the roster file, with the migrations from older versions.
+
+Files of version 0 contain no version. Up to version 1, all learners had accounts on one shared emulator."""
 
 
 class _Content(BaseModel):

@@ -258,7 +258,10 @@ class WorkshopServer:
 
     @asynccontextmanager
     async def _turn(self, learner: Learner) -> AsyncIterator[None]:
-        """Processes the requests of one learner one at a time, so that one learner cannot occupy all threads."""
+        """Context manager that processes a learner's requests one at a time.
+
+        One learner can therefore not occupy all threads. Too many unfinished requests of a learner are rejected.
+        """
         if self._asked[learner.name] >= MAX_LEARNER_REQUESTS:
             raise _Refused(
                 TOO_MANY,
@@ -312,7 +315,7 @@ class WorkshopServer:
 
 
 class _Refused(Exception):
-    """Error response for a rejected request, with the status, the reason and the next step."""
+    """Exception for a rejected request, with the status, the reason and the next step for the error response."""
 
     def __init__(self, status: int, message: str, fix: str | None) -> None:
         super().__init__(message)
@@ -322,10 +325,10 @@ class _Refused(Exception):
 
 @contextmanager
 def _refusing(what: str = "", fix: str = "", status: int = UNPROCESSABLE) -> Iterator[None]:
-    """Converts errors to error responses.
+    """Context manager that converts errors to error responses.
 
     Args:
-        what: Text before the problem of an invalid body.
+        what: Start of the message about an invalid body. A colon and the problem follow.
         fix: How to fix an invalid body.
         status: Status for a value that the workshop rejects.
     """

@@ -48,6 +48,8 @@ LESSON_SETTINGS: Final = frozenset(
 class Workshop(Checked):
     """Workshop in which each learner has their own emulators. All methods are thread-safe.
 
+    All methods with the argument `name`, except `add`, raise `UnknownLearner` if not exactly one learner has this name.
+
     Args:
         learners: Display names or e-mail addresses of the learners. Call `add` for more learners.
         credit_cents: Credit of each new account in a learner's own emulator, in cents.
@@ -129,7 +131,7 @@ class Workshop(Checked):
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """Returns the emulator for a learner's own work. Starts a stopped emulator.
+        """Returns the emulator for a learner's own work. Starts the emulator if it is not running.
 
         In notebooks, `svcnb.Client()` connects to this emulator.
 

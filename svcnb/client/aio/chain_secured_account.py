@@ -80,8 +80,8 @@ class AsyncChainSecuredAccount(KnownAccount):
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
         """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
 
-        If a permission is missing, the result contains the calls with which the owner can grant this permission. The
-        method only reads the contract, so the call is free and needs no key.
+        If a permission is missing, the result contains the owner's calls that grant this permission. The method only
+        reads the contract, so this method is free and needs no key.
 
         Args:
             key: A usage key, its text or its hash.

@@ -32,7 +32,7 @@ class AuditEntry(Model):
     """Time of the block, in UTC."""
 
     who: str
-    """Sender of the transaction: the admin wallet at that time, one of the service's payers, or another address."""
+    """Sender of the transaction: the admin at that time, a wallet of the service (API payer), or another address."""
 
     what: str
     """Description of the change, with the names that were valid at the time."""

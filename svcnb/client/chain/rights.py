@@ -39,7 +39,7 @@ class KeyRights:
     Attributes:
         name: Name of the key.
         arguments: Arguments of setUsageApiKey by name, or None if the arguments are unknown.
-        expiration: Time in Unix seconds after which the key is no longer valid. 0 means that the key never expires.
+        expiration: Time at which the key expires, in Unix seconds. 0 means that the key never expires.
     """
 
     name: str

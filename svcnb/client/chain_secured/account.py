@@ -42,7 +42,7 @@ class KnownAccount(Checked):
 
     @property
     def api_key_hash(self) -> str:
-        """Master hash of the account, ``0x`` followed by 64 hex digits.
+        """Master hash of the account, which identifies the account on chain: ``0x`` followed by 64 hex digits.
 
         The hash stays the same when the account gets another owner. The hash is not a secret.
         """
@@ -120,8 +120,8 @@ class ChainSecuredAccount(KnownAccount):
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
         """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
 
-        If a permission is missing, the result contains the calls with which the owner can grant this permission. The
-        method only reads the contract, so the call is free and needs no key.
+        If a permission is missing, the result contains the owner's calls that grant this permission. The method only
+        reads the contract, so this method is free and needs no key.
 
         Args:
             key: A usage key, its text or its hash.

@@ -167,7 +167,7 @@ class PendingFolder:
         return sorted((record for record in found if record), key=lambda record: (record.begun, record.id))
 
     def get(self, identity: str) -> PendingMint:
-        """Returns one record.
+        """Returns the record with the given id.
 
         Raises:
             InvalidArgument: There is no record with this id.

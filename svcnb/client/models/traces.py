@@ -29,9 +29,11 @@ class TraceEvent(Model):
     """Milliseconds since the start of the run."""
 
     kind: str
-    """Kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``lost`` or ``end``.
+    """Kind of the event, for example ``fetch``.
 
-    ``lost`` means that the process that executed the run ended unexpectedly.
+    The kinds are ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``trap``, ``lost``
+    and ``end``. ``trap`` means that the engine cannot continue the run, for example because of an unsupported
+    operation. ``lost`` means that the process that executed the run ended unexpectedly.
     """
 
     memory_bytes: int | None = None
@@ -97,7 +99,7 @@ class Trace(Model):
     """
 
     engine: str
-    """Name of the engine that executed the run."""
+    """Name of the engine that executed the run, for example ``v8`` or ``fast``."""
 
     why: str = ""
     """Reason why the engine ``auto`` chose this engine. Empty if the emulator uses another engine setting."""

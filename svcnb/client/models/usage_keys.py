@@ -105,7 +105,10 @@ class UsageKey(Model):
 
     @property
     def execute_only(self) -> bool:
-        """True if the key can run actions but cannot change the account. Runs with the key still spend the credit."""
+        """True if the key can run actions but cannot change the account.
+
+        Runs with the key still spend the account's credit.
+        """
         flags = (self.can_create_groups, self.can_delete_groups, self.can_create_pkps)
         lists = (self.manage_ipfs_ids_in_groups, self.add_pkp_to_groups, self.remove_pkp_from_groups)
         return bool(self.execute_in_groups) and not any(flags) and not any(lists)

@@ -80,7 +80,7 @@ class PermissionCache:
             presented_key: The key as received, without surrounding spaces.
 
         Raises:
-            StructuredError: 401 if the key is ``0x`` and 64 hex digits, or does not belong to any account.
+            StructuredError: 401 if the key has the form of a hash (``0x`` and 64 hex digits), or belongs to no account.
             Unavailable: The chain does not respond.
         """
         _refuse_hash(presented_key)

@@ -31,7 +31,7 @@ class ManagedWrites:
     def row(
         self, name: str, handler: Handler, request: Any, response: Any, *, method: str = "POST", **more: Any
     ) -> Endpoint:
-        """Returns one endpoint.
+        """Returns one endpoint, with the guards and the price that all endpoints of this class share.
 
         Args:
             name: Path of the endpoint below the API prefix.

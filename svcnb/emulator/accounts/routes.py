@@ -1,4 +1,7 @@
-"""Endpoints for the resources of accounts. The server loads them after the endpoints that create an account."""
+"""Endpoints for the resources of accounts.
+
+The server imports this module in a thread, after the start. The endpoints that create an account are available earlier.
+"""
 
 from __future__ import annotations
 

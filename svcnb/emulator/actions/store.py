@@ -1,4 +1,4 @@
-"""Record of the newest executions. It omits sources, parameters and responses, because these can contain secrets."""
+"""Record of the newest executions, without sources, parameters and responses, because these can contain secrets."""
 
 from __future__ import annotations
 
@@ -128,7 +128,8 @@ class RunLog:
     async def recent(self, limit: int = 100, offset: int = 0) -> list[dict[str, Any]]:
         """Returns executions without their traces, newest first.
 
-        The total size is at most `MAX_EXECUTIONS_PAGE_BYTES`, except for a single larger execution.
+        The method returns fewer executions if their texts exceed `MAX_EXECUTIONS_PAGE_BYTES` characters in total. The
+        result contains at least one execution, if any is left after ``offset``.
 
         Args:
             limit: Maximum number of executions.

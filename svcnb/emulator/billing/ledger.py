@@ -1,4 +1,4 @@
-"""Ledger of account credits. It counts each payment and each request once.
+"""Ledger of account credits, which counts each payment and each request once.
 
 A hold reserves credit during a call, so that concurrent calls cannot spend the same cent.
 """
@@ -92,10 +92,10 @@ class _Holds:
         self._held: Counter[str] = Counter()
 
     def reserve(self, hold: Hold, cents: int, credit_cents: int) -> int | StructuredError:
-        """Begins a hold or increases it, unless the hold has already ended.
+        """Begins a hold or increases it to ``cents`` in total, unless the hold has already ended.
 
         Returns:
-            The credit, or error 402 if the credit does not cover ``cents`` in total in addition to the other holds.
+            The credit of the account. Error 402 if the credit does not cover both this amount and the other holds.
         """
         with self._lock:
             reserved = hold.cents if hold.state == "active" else 0
@@ -142,7 +142,7 @@ _Waiting: TypeAlias = tuple[_Order, asyncio.Future[int]]
 
 
 class _Batcher:
-    """Executor of one ledger's holds and charges. It processes all waiting requests in one transaction.
+    """Executor of one ledger's holds and charges, which processes all waiting requests in one transaction.
 
     `Store.run` shares a commit between callers, but each caller still needs a savepoint, a switch to the database
     thread, and a few statements. Under load, these steps take longer than the write to the disk. A batch performs these

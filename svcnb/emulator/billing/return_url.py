@@ -21,13 +21,14 @@ def check_return_url(url: str, *, own_host: str) -> str:
 
     Args:
         url: Absolute URL, or a path on this server.
-        own_host: The Host header of the request. Redirects to this host are allowed.
+        own_host: The Host header of the request. Redirects to this host and to this machine are allowed.
 
     Returns:
         The address, unchanged.
 
     Raises:
-        ReturnUrlRefused: The address is invalid or on another host. An open redirect makes other sites look trusted.
+        ReturnUrlRefused: The address is invalid, or is not on this machine or the host of the page. A redirect to any
+            host could make other sites look trusted.
     """
     parts = _split(url)
     if parts is not None and not _MISREAD.search(url):

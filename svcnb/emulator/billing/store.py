@@ -59,7 +59,7 @@ class Entry(NamedTuple):
         kind: The contra account. See `Kind`.
         reason: Reason for the change, shown to users.
         reference: Unique id of the cause, for example of the payment or the request.
-        request_id: Id of the request that caused the entry, if any.
+        request_id: Id of the request that caused the entry, or None.
         at: Time of the entry, in Unix seconds of the emulator's clock.
     """
 

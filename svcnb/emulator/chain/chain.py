@@ -26,7 +26,7 @@ from svcnb.protocol.hashes import function_selector
 from svcnb.protocol.limits import CONTRACT_SIGNATURE_GAS
 
 REACHABLE_S: Final = 2.0
-"""Maximum response time of a reachable chain to a simple request, in seconds."""
+"""Maximum time in which a reachable chain must respond to a simple request, in seconds."""
 
 _MAGIC: Final = bytes.fromhex("1626ba7e")
 _READ_GAS: Final = 10_000_000_000

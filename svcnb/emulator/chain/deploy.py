@@ -56,7 +56,7 @@ class Artifact:
         self._wallet = bytes.fromhex(content["wallet"][2:])
 
     def address(self, owner: str) -> str:
-        """Returns the address of an owner's contract, in lowercase with the prefix 0x."""
+        """Returns the address of the contract that ``owner`` deploys, in lowercase with the prefix 0x."""
         return contract_address(owner, len(self._facets))
 
     def creations(self, owner: str) -> list[Creation]:
@@ -131,7 +131,7 @@ async def settings_calls(request: Request, address: str, *, payers: Sequence[str
     Args:
         request: Function that sends a request to the chain.
         address: Address of the contract.
-        payers: Addresses of the wallets that send managed writes.
+        payers: Addresses of the wallets that send the writes of accounts in API mode.
         admin_payer: Address of the wallet that manages the payers.
     """
     settings = (
@@ -168,7 +168,7 @@ async def complete(
         relay: Relay that sends the owner's transactions. The caller must lock the owner wallet with `Relay.holding`.
         artifact: Compiled contracts.
         owner: Wallet that deploys the contract.
-        payers: Addresses of the wallets that send managed writes.
+        payers: Addresses of the wallets that send the writes of accounts in API mode.
         admin_payer: Address of the wallet that manages the payers.
 
     Raises:

@@ -170,7 +170,12 @@ def may_write(connection: Connection) -> bool:
 
 
 def append(connection: Connection, new: Sequence[Entry], confirmed: Sequence[tuple[int, str]]) -> None:
-    """Writes new entries, and the new block hashes of earlier entries.
+    """Writes new entries, and the block hashes of entries that the journal already contains.
+
+    Args:
+        connection: Connection inside a transaction.
+        new: New entries, in order.
+        confirmed: Pairs of the position of an entry in the journal and the hash of its block.
 
     Raises:
         StoreUnavailable: Another server took over the journal while this server had no connection to the database.

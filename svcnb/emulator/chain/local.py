@@ -149,7 +149,7 @@ class LocalChain:
     # --- changes ----------------------------------------------------------------------------------------------------
 
     async def submit(self, raw: bytes) -> Receipt:
-        """Writes a signed transaction to the journal, sends it to the node, and returns the receipt from its block.
+        """Writes a signed transaction to the journal, sends it to the node, and returns its receipt.
 
         Raises:
             RpcError: The chain rejected the transaction. The chain is unchanged.

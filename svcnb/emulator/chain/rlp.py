@@ -43,7 +43,7 @@ def decode(data: bytes) -> Item:
 
 
 def number(value: int) -> bytes:
-    """Returns the bytes of a number: big-endian without leading zeros."""
+    """Returns the bytes of a number: big-endian without leading zeros. The result is empty for 0."""
     return value.to_bytes((value.bit_length() + 7) // 8, "big")
 
 

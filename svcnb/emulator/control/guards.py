@@ -1,4 +1,4 @@
-"""Access control of the control plane. It requires the control token, and rejects requests from other origins."""
+"""Access control of the control plane, which requires the control token and rejects requests from other origins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
 def control_guard(token: str) -> Guard:
-    """Returns the guard of the control plane, whose callers can change time, credit and state.
+    """Returns the guard of the control plane. Callers that pass the guard can change time, credit and state.
 
     Args:
         token: Control token that requests must contain.

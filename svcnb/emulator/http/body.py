@@ -1,4 +1,4 @@
-"""Reader of request bodies. It checks the size, the JSON and the schema, in this order.
+"""Reader of request bodies, which checks the size, the JSON and the schema, in this order.
 
 The module also limits the memory for all bodies, and counts the deviations from the schema that the emulator tolerates.
 """
@@ -172,7 +172,10 @@ def read_json_now(data: bytes) -> Any:
 
 
 def _may_overflow(data: bytes) -> bool:
-    """Returns whether a number can be too large: it has an exponent of two or more digits, or about 300 digits."""
+    """Returns whether JSON text may contain a number that is too large for a double.
+
+    Only a number with an exponent of two or more digits, or with about 300 digits, can be too large.
+    """
     if _EXPONENT.search(data):
         return True
     return any(data[at : at + _DIGITS].isdigit() for at in range(0, len(data) - _DIGITS + 1, _DIGITS))
@@ -201,7 +204,8 @@ def validate(
         value: Parsed JSON, or the parameters of a query string.
         strict: Whether to accept only the exact JSON types of the live service.
         where: Name of the checked part of the request, for the error message.
-        tolerated: Set to which the function adds the deviations that only strict validation rejects.
+        tolerated: Set that receives the deviations that only strict validation rejects. None means that the caller does
+            not need them.
 
     Raises:
         StructuredError: 422 if the value does not match the schema.
@@ -293,7 +297,8 @@ class BodyBudget:
         """Runs the application for one request, and counts the bytes of the body until the request ends.
 
         Raises:
-            StructuredError: 503, from the application's read of the body, if the memory for bodies is full.
+            StructuredError: 503 if the memory for bodies is full. The application receives this error when it reads the
+                body.
         """
         if scope["type"] != "http":
             await self.app(scope, receive, send)

@@ -43,7 +43,7 @@ _FOR_REFUSALS: Final = 128
 
 
 class Answers(Protocol):
-    """Factory of error responses to connections whose request the application does not receive."""
+    """Factory of error responses to requests that do not reach the application."""
 
     def minimal_response(self, refusal: StructuredError) -> Response:
         """Returns an error response. Does not use other components, because they may have failed."""

@@ -55,8 +55,8 @@ class Origins:
     """Checks of the origin and the host name of requests.
 
     A browser sends the origin of a page (`Origin`) and the host name of the server (`Host`). `Origin` reveals pages of
-    other sites. `Host` reveals pages whose own host name resolves to this machine (DNS rebinding). For such pages, the
-    two headers match.
+    other sites. `Host` reveals pages whose own host name resolves to this machine (DNS rebinding). In requests from
+    pages with DNS rebinding, `Origin` matches `Host`, so a check of `Origin` alone is not sufficient.
 
     Args:
         allowed: Allowed origins. ``*`` allows all origins.
@@ -83,8 +83,8 @@ class Origins:
     def has_valid_name(self, headers: Headers) -> bool:
         """Returns whether the Host header contains a valid name of the emulator.
 
-        IP addresses are valid, because DNS rebinding needs a name. All names are valid if other machines can reach the
-        emulator, in JupyterHub, and if all origins are allowed.
+        IP addresses are valid, because DNS rebinding needs a name. All names are valid in three cases: other
+        machines can reach the emulator, the emulator runs in JupyterHub, or all origins are allowed.
         """
         name = _name(f"//{headers.get('host', '')}")
         return not self._checks_names or name == "localhost" or _is_address(name) or name in self._names

@@ -20,8 +20,8 @@ def rpc_endpoint(answer_rpc: Callable[[Any], Awaitable[Any]], faults: Faults, ma
     """Returns the JSON-RPC endpoint of the chain, which forwards requests and batches to the chain.
 
     Args:
-        answer_rpc: Function that handles a parsed request or batch. Before it returns, the chain writes accepted
-            transactions to its journal.
+        answer_rpc: Function that handles a parsed request or batch. Before the function returns, the
+            chain writes accepted transactions to its journal.
         faults: Injected faults of the chain.
         max_body_bytes: Maximum size of a body, in bytes.
     """

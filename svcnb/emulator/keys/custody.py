@@ -97,7 +97,7 @@ class Custody:
         return self._secret(_VERSION + digest.hex(), self._vocabulary.action_key_purpose)
 
     def payer_secret(self, n: int) -> bytes:
-        """Returns the private key of payer wallet ``n``, counted from 0. Payer wallets send managed writes."""
+        """Returns the private key of payer wallet ``n``, counted from 0. These wallets send the writes of API mode."""
         return self._secret(f"{_VERSION}payer_{n}", self._vocabulary.payer_key_purpose)
 
     def admin_payer_secret(self) -> bytes:

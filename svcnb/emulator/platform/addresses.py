@@ -1,8 +1,8 @@
-"""Policy for the network addresses to which actions can connect.
+"""Policy that permits or rejects the connections of actions to network addresses.
 
 An action can connect to the public internet, to the emulator's own API, and to the addresses in the setting
-``allow_address``. The policy rejects all other addresses. The policy checks all addresses of a host name, and the
-connection uses a checked address, so a later DNS response has no effect.
+``allow_address``. The policy rejects all other addresses. The policy resolves a host name and checks all addresses of
+the host. The connection uses one of the permitted addresses, so a later DNS response has no effect.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class AllowedAddress(NamedTuple):
 
 
 class AddressPolicy:
-    """Policy that decides to which addresses actions can connect.
+    """Policy that permits or rejects the connections of actions to network addresses.
 
     Args:
         allowed: Permitted addresses in addition to the public internet.

@@ -136,7 +136,7 @@ class Connection(ABC):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Commits the statements of its block, or rolls them back if the block raises an exception."""
+        """Commits the statements of its ``with`` block, or rolls them back if the block raises an exception."""
         self._begin()
         try:
             yield
@@ -148,7 +148,10 @@ class Connection(ABC):
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Rolls back the statements of its block if the block raises an exception. Use this inside `transaction`."""
+        """Rolls back the statements of its ``with`` block if the block raises an exception.
+
+        Use a savepoint only inside `transaction`.
+        """
         self._depth += 1
         name = f"inner_{self._depth}"
         try:
@@ -185,7 +188,7 @@ class Connection(ABC):
         return None
 
     def has_session(self, name: str) -> bool:  # noqa: ARG002 - subclasses use the argument
-        """Returns whether the connection with this `session` is still open."""
+        """Returns whether the connection whose `session` is ``name`` is still open. Always False for SQLite."""
         return False
 
     def copy_to(self, path: Path) -> None:

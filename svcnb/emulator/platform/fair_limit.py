@@ -15,10 +15,12 @@ class LimitReached(Exception):
 class FairLimit:
     """Fair semaphore. Each account has a maximum amount. The waiting account with the smallest amount in use is next.
 
+    The unit of an amount depends on the resource, for example slots or bytes.
+
     Args:
         total: Amount that all accounts together can acquire.
         per_account: Maximum amount of one account.
-        reserved: Part of ``total`` that only accounts without any amount in use can acquire.
+        reserved: Part of ``total`` that only accounts that use nothing yet can acquire.
         wait_s: Seconds that `take` waits before it raises `LimitReached`. None means that `take` waits forever.
     """
 
@@ -85,7 +87,7 @@ class FairLimit:
 
     @asynccontextmanager
     async def hold(self, account: str, amount: int = 1) -> AsyncIterator[None]:
-        """Acquires an amount for the duration of a block.
+        """Acquires an amount for the duration of an ``async with`` block.
 
         Raises:
             LimitReached: The amount did not become available in time.

@@ -52,7 +52,7 @@ class Faults:
             part: The affected part of the service.
             status: HTTP status. None means 429 for the CPU and 503 for other parts, or no error if the fault is only a
                 delay.
-            delay_ms: Delay before each call, in milliseconds.
+            delay_ms: Delay before each call, in milliseconds. None means no delay.
             times: Number of calls. None means all calls until `clear`.
         """
         if status is None and delay_ms is None:
@@ -70,7 +70,7 @@ class Faults:
         return list(self._waiting)
 
     async def check(self, part: Part) -> None:
-        """Applies injected faults. Call this method wherever a request uses a part of the service.
+        """Applies the oldest injected fault of a part. Call this method wherever a request uses that part.
 
         Args:
             part: The part that the request uses.

@@ -79,7 +79,7 @@ class Resumption:
 
         Args:
             randomness: The random number generators.
-            boot: Number of the start to which the generators belong.
+            boot: Number of the start that created the generators.
         """
         kept = json.dumps({"boot": boot, "drawn": randomness.state()})
         self._store.run_now(lambda connection: set_meta(connection, _RANDOMNESS, kept))

@@ -55,7 +55,7 @@ def release(connection: Connection, name: str) -> None:
 
 @asynccontextmanager
 async def held(store: Store, name: str) -> AsyncIterator[None]:
-    """Acquires a lease for the duration of a block. Waits while another running server has the lease.
+    """Acquires a lease for the duration of an ``async with`` block. Waits while another running server has the lease.
 
     Args:
         store: The shared database.

@@ -1,8 +1,8 @@
 """Release of freed memory to the operating system.
 
-The size of a process does not decrease for two reasons. First, reference cycles, for example of a closed connection,
-remain until Python's garbage collector runs, and an idle process does not run the collector. Second, the C library does
-not return freed memory. This module solves the second problem only with the GNU C library.
+The size of a process does not decrease for two reasons. First, objects in reference cycles, such as the objects of a
+closed connection, remain until Python's garbage collector runs. An idle process does not run the collector. Second, the
+C library does not return freed memory. The module can solve the second problem only with the GNU C library.
 """
 
 from __future__ import annotations

@@ -24,7 +24,10 @@ LARGE_BYTES: Final = 64 * 1024
 """Maximum size in bytes of a text that the event loop processes itself. The processing takes at most 5 ms."""
 
 current_account: ContextVar[str] = ContextVar("current_account", default="")
-"""The account of the current task. Empty until the service has resolved the caller's key."""
+"""Identifier of the current task's account: its billing wallet, or its user id in the triggers.
+
+The value is empty until the service has authenticated the caller.
+"""
 
 _LOOKED_AT: Final = 2_000
 _DONE: Final[set[Callable[[], object]]] = set()
@@ -115,7 +118,7 @@ class FairQueue:
         """Adds a task and returns the future of its result.
 
         Args:
-            account: Account for which the task runs.
+            account: Identifier of the account. The queue serves the accounts in turn.
             work: Function that does not use the event loop.
         """
         done: Future[T] = Future()

@@ -97,7 +97,7 @@ class PostgresConnection(Connection):
         return str(self.value(f"SELECT {_SESSION} FROM pg_stat_activity WHERE pid = pg_backend_pid()"))  # noqa: S608 - the SQL contains no user input
 
     def has_session(self, name: str) -> bool:
-        """Returns whether the connection with this `session` is still open. See `Connection`."""
+        """Returns whether the connection whose `session` is ``name`` is still open. See `Connection`."""
         return self.value(f"SELECT :name IN ({LIVING})", name=name) is True
 
     def _execute(self, statement: str, values: Mapping[str, Any]) -> Any:

@@ -47,7 +47,9 @@ class Quiesce:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Runs its block when no other requests are in progress, but at the latest after `TIMEOUT_S` seconds.
+        """Runs its ``async with`` block when no requests are in progress, but at the latest after `TIMEOUT_S` seconds.
+
+        Requests that arrive during the wait or the block wait until its end.
 
         The caller must not be a request that `enter` has counted.
         """

@@ -59,7 +59,7 @@ class Reachable:
         """Returns whether the process responds.
 
         Args:
-            pid: Process id. With None, every check waits for a response.
+            pid: Process id, or None if it is unknown. With None, every call waits for a response.
         """
         state = process_state(pid)
         if state in _STOPPED:

@@ -119,7 +119,7 @@ class Store:
     def immediate(self) -> bool:
         """Whether functions run immediately, because the database is in memory or in a browser page.
 
-        Batching then has no benefit.
+        In this case, it is not faster to combine several functions in one commit.
         """
         return self._address.kind == SQLITE and (self._address.path is None or IN_PAGE)
 
@@ -365,7 +365,10 @@ def _for_caller(error: BaseException) -> BaseException:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Returns whether the database works and rejects the statement, so that a retry causes the same error."""
+    """Returns whether a retry of a failed function would cause the same error.
+
+    The result is False for an error that can be temporary, such as a lost connection.
+    """
     return not isinstance(error, DatabaseError) or (not error.lost and error.final)
 
 

@@ -83,7 +83,7 @@ class AnswerOrder:
         self._release()
 
     async def turn(self, operation: Hashable) -> None:
-        """Waits in the second attempt for all events that preceded the operation's result in the first attempt."""
+        """Waits for all events that preceded the operation's result in the first attempt."""
         if not self._repeats or not self._has_to_wait(operation):
             return
         turn = self._turns[operation] = asyncio.get_running_loop().create_future()

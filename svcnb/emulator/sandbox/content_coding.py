@@ -1,6 +1,7 @@
 """Streaming decompression of responses to actions' requests, so that a small body cannot use gigabytes of memory.
 
-httpx decompresses all received bytes in one step, and 64 KiB of gzip data can contain 64 MiB of text.
+httpx does not limit this memory. It decompresses all received bytes in one step, and 64 KiB of gzip data can contain
+64 MiB of text.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _ZLIB_CHECK: Final = 31
 
 
 class BadCoding(ValueError):
-    """Error for a body that does not match its content coding header, or whose coding the emulator does not support."""
+    """Error for a body that does not match its ``Content-Encoding`` header, or whose coding is ``br``."""
 
 
 def is_decoded(coding: str) -> bool:
@@ -41,7 +42,8 @@ def is_decoded(coding: str) -> bool:
 async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes]:
     """Removes the content coding of a body (RFC 9110, section 8.4) and yields the body in parts.
 
-    Decompressed parts have at most `PIECE_BYTES` bytes. Without a supported coding, the parts stay unchanged.
+    Decompressed parts have at most `PIECE_BYTES` bytes. For other codings than gzip and deflate, or without a
+    coding, the parts stay unchanged.
 
     Args:
         raw: Body in the parts in which it arrives.

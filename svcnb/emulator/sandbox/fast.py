@@ -1,4 +1,4 @@
-"""Engine `fast`, which runs QuickJS-ng in WebAssembly. It restores the memory of QuickJS-ng before every run.
+"""Engine `fast`, which runs QuickJS-ng in WebAssembly. The engine restores the memory of QuickJS-ng before every run.
 
 Processes are long-lived. Each process executes one run at a time, and overwrites the whole memory of QuickJS-ng with an
 image before the next run. A run can therefore not read data of another run. An operation that QuickJS cannot perform

@@ -1,4 +1,6 @@
-"""Message frames between the service and an isolate. Data from an isolate is untrusted.
+"""Message frames between the service and an isolate, which is a process that runs actions.
+
+Data from an isolate is untrusted.
 
 A frame consists of two little-endian 32-bit numbers, a JSON text and a binary part. The numbers are the lengths of the
 text and of the binary part. Frames from an isolate begin with the run's 16-byte secret.
@@ -25,7 +27,7 @@ _TEXT = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class BadFrame(Exception):
-    """Error for data that an isolate's bootstrap script cannot have sent."""
+    """Error for invalid data from an isolate, for example a frame without the secret of the run."""
 
 
 class Frame(NamedTuple):

@@ -60,8 +60,8 @@ class Isolate(asyncio.Protocol):
             timeout_s: Maximum duration of the start, in seconds.
             aside: Whether the process must not use the cores that the spawner reserves for work with a waiting caller.
                 This rule applies only during the warm-up.
-            reuse: Whether the process executes several runs. After a warm-up with ``aside``, such a process uses all
-                cores. The main thread of a process for one run moves to the reserved cores.
+            reuse: Whether the process executes several runs. After a warm-up with ``aside``, a process for several runs
+                uses all cores. In a process for one run, only the main thread moves to the reserved cores.
 
         Raises:
             StartFailed: The warm-up failed or took too long. The message contains the output of the process, if any.
@@ -104,7 +104,7 @@ class Isolate(asyncio.Protocol):
 
     @property
     def pid(self) -> int | None:
-        """Process id, or None until it is known."""
+        """Id of the process, or None before the spawner has reported the id."""
         return None if self._process is None else self._process.pid
 
     @property
@@ -206,7 +206,7 @@ class Isolate(asyncio.Protocol):
             self._host.order("off", self._process)
 
     def pause(self) -> None:
-        """Stops reading from the isolate. The isolate then has to wait."""
+        """Stops reading from the isolate. When the buffer of the connection is full, the isolate has to wait."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.pause_reading()
 

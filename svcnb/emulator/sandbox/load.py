@@ -21,9 +21,9 @@ class LoadMonitor:
     """Monitor that samples the load average and the CPU pressure at most once per second.
 
     Attributes:
-        multiplier: 1-minute load average per core above which the machine is overloaded.
-        psi_threshold: CPU pressure stall ("some") above which the machine is overloaded, in percent of the last
-            interval.
+        multiplier: Limit for the 1-minute load average per core. Above this limit, the machine is overloaded.
+        psi_threshold: Limit for the CPU pressure (PSI "some"), in percent of the time since the last sample. Above this
+            limit, the machine is overloaded.
         clock: Monotonic clock that returns seconds.
     """
 
@@ -38,7 +38,7 @@ class LoadMonitor:
         self._overloaded = False
 
     def overloaded(self) -> bool:
-        """Returns whether the service should now reject runs with status 429."""
+        """Returns whether the machine is overloaded, so that the service must reject runs with status 429."""
         now = self.clock()
         if self._sampled_at is None or now - self._sampled_at >= _INTERVAL_S:
             self._sample(now)

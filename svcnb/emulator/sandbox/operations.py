@@ -150,7 +150,7 @@ class Operations:
 
 
 def _check_head(url: str, headers: tuple[tuple[str, str], ...]) -> None:
-    """Rejects an outbound request whose parsing blocks the event loop for too long.
+    """Rejects an outbound request whose parsing would block the event loop for too long.
 
     Raises:
         OperationRefused: The URL or the headers are too long. The action receives a TypeError.

@@ -1,4 +1,7 @@
-"""Engine `fast` in a browser page. It uses the same image in web workers instead of processes."""
+"""Engine `fast` in a browser page, with web workers instead of processes.
+
+The workers restore the same memory image of QuickJS-ng before every run.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,16 @@ from svcnb.protocol.limits import ActionLimits
 from svcnb.protocol.vocabulary import Vocabulary
 
 WORKERS: Final = 2
-"""Maximum number of workers. Each worker needs 10 MB for its code and image."""
+"""Maximum number of workers. Each worker needs 10 MB for its code and its memory image."""
 _START_S: Final = 120.0
 
 
 _early: dict[str, asyncio.Task[PageIsolate]] = {}
-"""The worker from `start_early`, by the names that are visible to actions."""
+"""The worker from `start_early`, if no engine uses it yet. The key contains the names that are visible to actions."""
 
 
 def start_early() -> None:
-    """Starts to warm up a worker for the first emulator of the page, if the emulator has the default vocabulary."""
+    """Starts to warm up a worker, which the first emulator with the default names for actions then uses."""
     names = names_json(Vocabulary())
     _early[names] = asyncio.ensure_future(_started(names))
 

@@ -48,8 +48,8 @@ class _Waiting(NamedTuple):
 class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
-    If ``spares`` is two or more, an account can use the last spare (warmed-up isolate) only if its recent use is not
-    clearly above average. While several accounts are active, the account must also have no other unfinished run.
+    If ``spares`` is two or more, the pool reserves the last spare (warmed-up isolate) for accounts whose recent use is
+    not clearly above average. While several accounts are active, these accounts must also have no other unfinished run.
 
     Attributes:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
@@ -163,7 +163,7 @@ class Pool:
             account: Account of the run. The account with the lowest recent use receives the next isolate.
 
         Raises:
-            EngineUnavailable: The pool cannot start an isolate.
+            EngineUnavailable: The pool is not running, or cannot start an isolate.
         """
         if not self.available:
             raise EngineUnavailable(self._last_failure or "the engine is not running")
@@ -280,7 +280,11 @@ class Pool:
             task.add_done_callback(self._added)
 
     def _can_wait(self) -> bool:
-        """Returns whether no account with average or lower use needs another spare now, so that a start can wait."""
+        """Returns whether the start of another isolate can wait.
+
+        The start can wait if several accounts are active, and only accounts with a use above average wait for a spare.
+        Without waiting runs, the start can wait if a spare is left.
+        """
         if not self.shares.is_shared:
             return False
         if not self._waiting:

@@ -37,9 +37,10 @@ class PooledEngine(ABC):
         limits: Limits of the prepared processes. A run can have lower limits.
         spares: Number of warmed-up processes to keep.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
-            three quarters of these runs (rounded up).
-        vocabulary: Names that are visible to actions.
-        idle: Number of processes to keep before the first run and after half a minute without a run. None means all.
+            three quarters of the concurrent runs (rounded up).
+        vocabulary: Names that are visible to actions. None means the default names.
+        idle: Number of processes to keep before the first run and after half a minute without a run. None means
+            ``spares``.
 
     Raises:
         ToolMissing: Deno or the engine's JavaScript bundle is not installed.

@@ -55,18 +55,19 @@ class Process:
 
 
 class ProcessHost:
-    """Host that starts processes with the same command line through its own spawner.
+    """Host that starts processes through its own spawner. All processes have the same command line.
 
     Args:
         argv: Command line of each process.
         template: Command line of a template process, which creates copies of itself after its warm-up. With None, each
             process starts separately.
         env: Complete environment of the processes.
-        own_folder: Name of the variable in ``env`` that contains the path of a folder. A template process uses a
-            separate folder.
+        own_folder: Name of the variable in ``env`` that contains the path of a folder. Each template process gets a
+            separate folder. An empty string means no variable.
         cwd: Working directory of the processes.
         limits: Resource limits, by their names in the module ``resource``.
-        remove: Folder to delete after the last process has exited, even if the emulator is killed.
+        remove: Folder to delete after the last process has exited, even if the emulator is killed. With None, the
+            spawner deletes no folder.
         on_lost: Function to call once after an unexpected exit of the spawner.
     """
 

@@ -235,7 +235,7 @@ class Engine(Protocol):
 
 
 def names_json(words: Vocabulary) -> str:
-    """Returns the names of the namespace and its functions as JSON text. Processes need this text for their warm-up."""
+    """Returns the JavaScript names that are visible to actions, as JSON text for the warm-up of a process."""
     return json.dumps(
         {
             "namespace": words.namespace,

@@ -63,11 +63,11 @@ class RepeatableHost:
     the operation in progress. The second attempt uses each result once, in the order of the first attempt
     (`svcnb.emulator.sandbox.answer_order.AnswerOrder`). If the operations of the first attempt have more than
     `MAX_REPEATABLE_BYTES` bytes, the host discards completed operations. The second attempt then runs discarded key
-    operations and read-only requests again. After the discard of another request, a repetition always diverges.
+    operations and read-only requests again. After the discard of any other request, the repeated run always diverges.
 
     Key operations and read-only requests are safe to repeat. Other requests are unsafe, because they can have side
     effects. The repeated run diverges if it makes a new unsafe request before it has made all unsafe requests of the
-    first attempt. The run also diverges if it ends before it has made all of them.
+    first attempt. The repeated run also diverges if it ends before it has made all these requests.
 
     Args:
         host: Host that executes new operations.
@@ -130,7 +130,7 @@ class RepeatableHost:
         return await self._host.package(specifier, importer)
 
     def close(self) -> None:
-        """Cancels unfinished requests. Call this method after both attempts have ended."""
+        """Cancels unfinished requests. Call this method after the last attempt of the run has ended."""
         for entry in self._entries:
             entry.work.cancel()
         for release in (*self._held, *(each for entry in self._entries for each in entry.held)):
@@ -171,7 +171,7 @@ class RepeatableHost:
         """Starts a new operation and returns its record.
 
         Raises:
-            OperationRefused: A repeated run must not make this request.
+            OperationRefused: The request makes the repeated run diverge.
         """
         if self._left is not None and not _content(asked).is_safe:
             self._lost_its_way = self._lost_its_way or self._has_unused_effects
@@ -215,7 +215,10 @@ class RepeatableHost:
 
 
 def _content(asked: tuple[object, ...]) -> Content:
-    """Returns the comparable content of an operation. Key operations have no side effects, so repeating is safe."""
+    """Returns the comparable content of an operation.
+
+    Key operations have no side effects, so the function marks them as safe to repeat.
+    """
     request = asked[1] if asked[0] == "fetch" else None
     return content(request) if isinstance(request, FetchRequest) else Content(asked, is_safe=True)
 

@@ -52,7 +52,7 @@ def content(request: FetchRequest) -> Content:
 
 
 async def with_ids(answer: FetchResponse, ids: Mapping[RpcId, RpcId]) -> FetchResponse:
-    """Returns the response to an equivalent request that has other JSON-RPC ids.
+    """Returns a response with other JSON-RPC ids, so that it is the response to an equivalent request.
 
     Args:
         answer: Response to the first request.

@@ -1,4 +1,7 @@
-"""Service side of one execution: handles the isolate's calls, enforces the limits and determines the outcome."""
+"""Execution of one run in an isolate.
+
+This part of the service handles the calls of the isolate, enforces the limits and determines the outcome.
+"""
 
 from __future__ import annotations
 
@@ -124,9 +127,9 @@ class Session:
             self._fail("timeout", timeout_text(self.limits))
 
     def lower_priority(self, *, aside: bool = False) -> None:
-        """Lowers the priority below that of new runs, of spare processes that start, and of the service itself.
+        """Lowers the isolate's priority. Only the first call has an effect.
 
-        Only the first call has an effect.
+        New runs, spare processes that start, and the service itself then have a higher priority.
 
         Args:
             aside: Whether to also move the isolate off the reserved CPU cores.
@@ -141,7 +144,7 @@ class Session:
             self._fail("memory", memory_text(self.limits))
 
     def check_processor(self) -> None:
-        """Stops the run if the isolate did not stop after `busy_ms`.
+        """Stops the run if the isolate has clearly exceeded `busy_ms` and has not stopped the run itself.
 
         The isolate checks its processor time between instructions, but not in its parser or in built-in functions.
         """
@@ -213,7 +216,10 @@ class Session:
             self._fail("host", HOST_LOST_TEXT)
 
     def _do(self, number: int, work: Coroutine[Any, Any, None], size: int = 0) -> None:
-        """Starts a task that ends with the run, for a call of the isolate with ``size`` bytes or for the service."""
+        """Starts a task, which the end of the run cancels.
+
+        The task handles a call of the isolate with ``size`` bytes, or does other work for this run.
+        """
         self._in_flight_bytes += size
         task = self._calls[number] = asyncio.get_running_loop().create_task(work, context=self._context)
         task.add_done_callback(lambda _: self._done(number, size))
@@ -304,7 +310,10 @@ class Session:
             self._do(_MEMORY_CHECK, self._fail_as_thrown(text))
 
     async def _fail_as_thrown(self, text: str) -> None:
-        """Checks the memory once more, because the run may have used all memory since the last check."""
+        """Ends the run with the error kind ``memory`` if the peak memory is above the limit, otherwise with ``throw``.
+
+        An action without free memory often fails with another error, before the next regular check of the memory.
+        """
         if self._exceeds_memory(await self.isolate.peak_growth_bytes()):
             self._fail("memory", memory_text(self.limits))
         else:

@@ -236,7 +236,7 @@ class Spawner:
             self._end_template()
 
     def _end_template(self) -> None:
-        """Stops a failed template. Until a new one exists, processes start without a template."""
+        """Stops a failed template. Processes then start without a template until a new template is ready."""
         if self._template is not None:
             self._drop_template()
             self._failures += 1

@@ -72,7 +72,7 @@ class Trace:
     def add(self, kind: str, **detail: object) -> float:
         """Records an event at the current time.
 
-        Above `MAX_TRACE_EVENTS` events, the method records only ``end``, and counts other events.
+        After `MAX_TRACE_EVENTS` events, the method records only ``end``, and counts all other events in ``dropped``.
 
         Returns:
             Time of the event in seconds since the start of the run.

@@ -1,6 +1,6 @@
 """Pages under ``/agent``, on which a user authorises a client (docs/service/triggers.md#authorisation).
 
-Browsers send the session cookie only to these pages, never to ``/api``. Otherwise, another page on this machine can
+Browsers send the session cookie only to these pages, never to ``/api``. Otherwise, another page on this machine could
 make the browser call the API. Every change requires a form with the CSRF token of the session.
 """
 

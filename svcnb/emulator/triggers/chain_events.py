@@ -245,8 +245,10 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
     Returns:
         The fields from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the arguments
         that the scanner decoded as indexed. This field also states whether the signature marks these arguments, and
-        whether the log also matches other indexed arguments. If the log does not match the signature, ``decoded`` is
-        empty and ``decode_error`` contains the reason. The run starts even in this case.
+        whether the log also matches an assignment with other indexed arguments.
+
+        If the log does not match the signature, ``decoded`` is empty, and ``decode_error`` contains the reason in place
+        of ``decoded_as``. The run starts even in this case.
     """
     decoded: dict[str, Any]
     details: dict[str, Any]

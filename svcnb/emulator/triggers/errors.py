@@ -17,7 +17,7 @@ class Refused(Exception):
         code: Value of the field ``error``.
         message: Text for the user, with the problem and the fix. The text starts in lower case. Only a text of two or
             more sentences has a final full stop.
-        retry_after_s: Value of the Retry-After header, in seconds.
+        retry_after_s: Value of the Retry-After header, in seconds. With None, the response has no such header.
     """
 
     def __init__(self, status: int, code: str, message: str, *, retry_after_s: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Execution of a run with the same ``POST`` request, checks and price as for any client.
+"""Execution of a trigger run with the same ``POST`` request as from a client.
 
 By default, the executor passes the request to the emulator's own application without a socket. The same checks, prices
 and time limits apply as for a request of a client. If the settings contain an execution URL, the executor sends the

@@ -220,10 +220,10 @@ class RunQueues:
                     pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _end_failed(self, trigger_id: str, ended: Ended | None, problem: str) -> bool:
-        """Ends a run after an unexpected error, so that the next run can begin. Returns whether this worked.
+        """Ends a run after an unexpected error, so that the next run can begin. Returns whether the run has ended.
 
-        The run is the executed run, or the next run if the queue could not start it. ``problem`` is only the name of
-        the exception, because the exception's message can contain data of the run.
+        The method ends the run in ``ended``. With None, the method ends the next run, which the queue could not start.
+        ``problem`` is only the name of the exception, because the exception's message can contain data of the run.
         """
         work: Callable[[Connection], Exception | None]
         if ended is None:
@@ -277,7 +277,7 @@ class RunQueues:
         self._ends[trigger_id] += 1
 
     def _empty(self, connection: Connection, ended: Ended) -> None:
-        """Deletes the inputs and responses of the oldest ended runs at intervals."""
+        """Deletes inputs and responses of the oldest ended runs, after a number of ended runs or a number of bytes."""
         owner = ended.run.trigger_id
         self._bytes[owner] += len(ended.run.input or "") + len(ended.verdict.response or "")
         if self._bytes[owner] >= _EMPTY_EVERY_BYTES or self._ends[owner] % _TRIM_EVERY == 0:

@@ -166,6 +166,13 @@ def read(model: type[BaseModel], value: Any) -> Any:
 def whole(name: str, text: str | None, default: int, lowest: int, highest: int) -> int:
     """Returns an integer from a query string, or the nearest limit for a number outside of the range.
 
+    Args:
+        name: Name of the parameter, for the error message.
+        text: Value in the query string, or None if the parameter is missing.
+        default: Result for a missing parameter.
+        lowest: Minimum of the result.
+        highest: Maximum of the result.
+
     Raises:
         Refused: 422 if the value is not an integer.
     """

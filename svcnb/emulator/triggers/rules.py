@@ -74,7 +74,7 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
 
 
 def check_config(kind: str, config: dict[str, Any]) -> None:
-    """Checks the rules for the settings of one kind of trigger. Other kinds have no rules for their settings.
+    """Checks the settings of a schedule or chain_event trigger. The settings of webhook triggers have no rules.
 
     Raises:
         Refused: 400, with the code of the violated rule.

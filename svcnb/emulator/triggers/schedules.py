@@ -4,8 +4,8 @@ A *tick* is a time that matches a schedule. Scan times are 30 seconds apart on t
 until the first scan time at which a schedule is due, so idle schedules use no processor time.
 
 A scan starts at most one run per trigger, for the first tick without a run. After a restart of the emulator, the scans
-therefore start the missed runs one after another. After a clock jump, the scanner uses each scan time in the jump at
-which a schedule is due. If all queues are full, the scanner skips the remaining scan times of the jump.
+therefore start the missed runs one after another. After a clock jump, the scanner executes the scans of the skipped
+time, except for scan times without a due schedule. If all queues are full, the scanner omits the remaining scans.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Schedules(Scanner):
 
 
 def _due(trigger: TriggerRecord) -> float:
-    """Returns the time of the next tick. An unreadable schedule is never due, so that other schedules are not late."""
+    """Returns the time of the next tick, or infinity for an unreadable schedule, so that the scan continues."""
     try:
         return _next_tick(trigger)
     except Exception:  # noqa: BLE001 - see the docstring
@@ -81,7 +81,11 @@ def _next_tick(trigger: TriggerRecord) -> float:
 
 
 def _admit_tick(connection: Connection, trigger_id: str, scan: float, now: float) -> bool:
-    """Handles the first due tick in one transaction. Returns whether there was a due tick and a free queue position."""
+    """Handles the first due tick in one transaction.
+
+    Returns:
+        Whether the function handled a tick. False if no tick is due, the queue is full, or the trigger cannot run.
+    """
     trigger = find_trigger(connection, trigger_id)
     if trigger is None or not trigger.enabled or trigger.kind != "schedule":
         return False

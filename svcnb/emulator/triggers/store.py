@@ -98,7 +98,10 @@ class RunRecord:
 
 
 def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = None) -> TriggerRecord | None:
-    """Returns a trigger, or None if it does not exist or does not belong to the user (by default, to any user)."""
+    """Returns a trigger, or None if the trigger does not exist.
+
+    With a ``user_id``, the function also returns None for a trigger of another user.
+    """
     row = connection.record("SELECT * FROM triggers WHERE id = :id", id=trigger_id)
     if row is None or user_id not in {None, row["user_id"]}:
         return None

@@ -1,4 +1,4 @@
-"""Timer for the emulator's clock. The clock can run, jump or be frozen."""
+"""Timer for the emulator's clock, which can run, jump or be frozen."""
 
 from __future__ import annotations
 

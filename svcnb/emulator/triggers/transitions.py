@@ -15,7 +15,12 @@ INTERRUPTED: Final = "the service stopped during this run; the run is executed a
 
 @dataclass(frozen=True)
 class Ended:
-    """Run before its attempt (``run``), with the result of the attempt (``verdict``)."""
+    """Ended attempt of a run.
+
+    Attributes:
+        run: Record of the run at the start of the attempt.
+        verdict: Result of the attempt.
+    """
 
     run: RunRecord
     verdict: Verdict

@@ -24,8 +24,8 @@ ChainName = Literal["ethereum", "base", "arbitrum", "bsc", "polygon"]
 Status = Literal["queued", "running", "retrying", "success", "failed"]
 """State of a run.
 
-The service shows ``retrying`` only if its configuration enables this state. Otherwise, such runs have the state
-``running``.
+The service shows ``retrying`` only if its configuration enables this state. Otherwise, a run that waits for another
+attempt has the state ``running``.
 """
 
 CHAIN_IDS: dict[ChainName, int] = {"ethereum": 1, "base": 8453, "arbitrum": 42161, "bsc": 56, "polygon": 137}
@@ -120,7 +120,7 @@ class RunsQuery(Request):
 
 
 class RunPage(Response):
-    """Response of ``GET /api/triggers/{id}/runs``, newest first."""
+    """Response of ``GET /api/triggers/{id}/runs``, with the newest run first."""
 
     runs: list[TriggerRun]
 

@@ -21,7 +21,7 @@ class CreateWalletWithSignatureRequest(SignedRequest):
 class SignedWalletResponse(Response):
     """Response of ``create_wallet_with_signature``.
 
-    The wallet does not belong to an account until it is registered on chain.
+    The wallet does not belong to an account until a transaction registers the wallet on chain.
     """
 
     wallet_address: str = Field(description="Address of the new wallet, in lower case.")

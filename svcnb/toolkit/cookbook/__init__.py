@@ -1,10 +1,11 @@
 """Recipes: complete applications that you can use as the start of a project.
 
-Each folder below ``recipes`` is the single source of a recipe. A new project contains all files of this folder except
-two: ``recipe.toml`` describes the recipe, and ``notebook.md`` is the text of its notebook. The folder ``project``
-contains the files that all projects share. `create_project` appends the README of ``project`` to the recipe's README.
-It omits ``contract.py`` if the recipe has no contracts. `.ci/cookbook.py` generates the notebook, the diagram, the
-compiled contracts and the gallery.
+Each folder below ``recipes`` is the single source of a recipe. A new project contains all files of the recipe's
+folder except two: ``recipe.toml`` describes the recipe, and ``notebook.md`` is the text of its notebook. The folder
+``project`` contains the files that all projects share. `create_project` appends the README of ``project`` to the
+recipe's README. `create_project` omits ``contract.py`` if the recipe has no contracts.
+
+`.ci/cookbook.py` generates the notebook, the diagram, the compiled contracts and the gallery.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def create_project(name: str, folder: str | Path) -> Path:
 
     Args:
         name: Name of the recipe.
-        folder: Path of the project, which must not exist, or must be an empty folder.
+        folder: Path of the new project. The path must not exist yet, or must be an empty folder.
 
     Returns:
         The folder of the project.

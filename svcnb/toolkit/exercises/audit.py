@@ -12,8 +12,9 @@ _LOST: Final = (
     ("usage key 'runner'", "is valid until "),
     ("usage key 'runner'", "can execute in group 1"),
 )
-"""Permissions that the lesson's account has lost since its conversion: the subject, and the start of the permission's
-name."""
+"""Permissions that the lesson's account has lost since its conversion.
+
+Each entry contains the subject and the first words of the permission."""
 
 
 def _culprit(answer: Any) -> str | None:

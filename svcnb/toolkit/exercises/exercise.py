@@ -88,9 +88,10 @@ def raised(
     Args:
         name: See `Exercise`.
         error: Class of the error.
-        of: Text after the name of the class, which describes the error and can end with a request.
+        of: Words that follow the name of the class in a hint, for example ``of the transfer``.
         praise: See `Exercise`.
-        hint: Checks an error of this class, as in `Exercise`. By default, every error of this class is correct.
+        hint: Function that checks an error of this class, as in `Exercise`. By default, every error of this class is
+            correct.
     """
     named = f"svcnb.{error.__name__}"
 

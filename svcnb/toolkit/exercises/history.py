@@ -8,10 +8,10 @@ from svcnb.toolkit.exercises.exercise import Exercise
 
 _TROUBLE: Final = (8, 14)
 _TROUBLED_PERCENT: Final = 90
-"""Threshold in percent.
+"""Limit of a success rate, in percent. In the correct chart, at least one rate is below the limit.
 
-In the second week, the success rate of `rates` was below the threshold, and the success rate of all runs was above the
-threshold."""
+In the second week, the success rate of the action ``rates`` was below the limit. The success rate of all actions
+together was above the limit."""
 
 
 def _days(answer: Any) -> str | None:

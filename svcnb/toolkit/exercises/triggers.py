@@ -14,7 +14,7 @@ _MONDAY, _FRIDAY = 0, 4
 
 
 def _of_run(name: str, source: str, praise: str, hint: Callable[[TriggerRun], str | None]) -> Exercise:
-    """Returns an exercise whose answer is a finished run that a trigger of this kind started."""
+    """Returns an exercise whose answer is a finished run of a trigger of the kind `source`."""
 
     def check(run: TriggerRun) -> str | None:
         if run.input["source"] != source:

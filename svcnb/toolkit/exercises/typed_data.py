@@ -15,7 +15,9 @@ CHANGES = {
     "whitespace between the members of the JSON text": False,
     "CreateWallet instead of BillingAuth": True,
 }
-"""Changes to an envelope, and whether each one invalidates the signature. EIP-712 hashes only types and values."""
+"""Changes to an envelope, and whether each one invalidates the signature.
+
+EIP-712 hashes only types and values, so a change of only the JSON format does not invalidate the signature."""
 
 
 def _signed(answer: Any) -> str | None:

@@ -175,7 +175,7 @@ class TriggerSpec(_Spec):
     """
 
     action: str
-    """Name of an action in the description whose source is known."""
+    """Name of an action in the description. The description must contain the source of this action."""
 
     key: str
     """Name of a usage key in the description."""

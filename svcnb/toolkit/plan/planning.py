@@ -56,7 +56,8 @@ def plan(
 
     Raises:
         InvalidArgument: The description or the state file is not valid. The state belongs to another account. A name
-            matches several resources. A wallet does not fit the account. `triggers` is missing.
+            matches several resources. A wallet does not belong to the account, or needs a state file. The argument
+            `triggers` is missing.
     """
     if isinstance(description, (str, Path)):
         description = Description.load(description)

@@ -65,7 +65,12 @@ def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
 
 
 def settled_page(intent: Intent, *, onward: str) -> str:
-    """Returns the page for a payment that is processing or has ended."""
+    """Returns the page for a payment that is processing or has ended.
+
+    Args:
+        intent: The payment.
+        onward: Address that the button "Continue" opens.
+    """
     body = _fill("settled.html", onward=onward, **_facts(intent))
     head = _REFRESH if intent.status == "processing" else ""
     return _page(_HEADINGS[intent.status], body, root="..", head=head)

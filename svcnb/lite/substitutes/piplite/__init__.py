@@ -1,4 +1,4 @@
-"""Substitute for piplite, because a page has no connection to a package index."""
+"""Substitute for piplite, JupyterLite's package installer. A page has no connection to a package index."""
 
 from typing import NoReturn
 

@@ -1,4 +1,4 @@
-"""The line magic ``%pip`` of the kernel."""
+"""Implementation of the line magic ``%pip``, which the kernel calls."""
 
 
 async def get_transformed_code(_arguments: list[str]) -> str:

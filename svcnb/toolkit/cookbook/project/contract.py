@@ -71,8 +71,8 @@ def bound(w3: Web3, name: str, function: str, given: tuple[str, ...]) -> Any:
 def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any]:
     """Returns the arguments, converted to the parameter types of a function of the contract.
 
-    If the only argument is the name of a JSON file, this file contains the response of an action. The arguments are
-    then the response's fields with the names of the parameters.
+    If the only argument is the name of a JSON file, this file contains the response of an action. The function then
+    uses, for each parameter, the field of the response with the parameter's name.
     """
     known = [each["name"] for each in interface if each["type"] == "function"]
     if function not in {*known, "constructor"}:
@@ -109,7 +109,7 @@ def response(file: Path) -> dict[str, Any]:
 
 
 def reason(name: str, data: str) -> str:
-    """Returns the signature of the error in the revert data. If the contract does not define it, returns the data."""
+    """Returns the signature of the error in the revert data, or the data if the contract does not define the error."""
     for each in json.loads(artifact(name).read_text("utf-8"))["abi"]:
         signature = f"{each.get('name')}({','.join(part['type'] for part in each.get('inputs', []))})"
         if each["type"] == "error" and data.startswith(Web3.keccak(text=signature)[:4].to_0x_hex()):

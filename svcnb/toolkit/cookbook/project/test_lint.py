@@ -9,7 +9,7 @@ from svcnb.toolkit.plan import Description
 
 
 def test_the_linter_has_no_findings() -> None:
-    """Checks each action that the account has, with its settings."""
+    """Checks each action in ``account.toml``."""
     described = Description.load(Path(__file__).parent / "account.toml")
     for name in described.actions:
         assert list(lint(described.action(name))) == [], name
