@@ -19,7 +19,7 @@ README = ROOT / "README.md"
 EXTRAS = {
     "": "the client, CIDs, the command line",
     "chain": "ChainSecured accounts: signing, contract calls",
-    "emulator": "the emulator, which runs the service on this machine",
+    "emulator": "the emulator, which simulates the service on this machine",
     "lab": "JupyterLab, panels, charts",
     "lint": "the linter for actions",
     "reports": "scheduled reports, created from notebooks",

@@ -50,7 +50,7 @@ def serve(
     Args:
         settings: The emulator's settings.
         on_ready: Function to call with the addresses and the control token when the emulator accepts requests.
-        listener: Listening socket to use instead of host and port.
+        listener: Listening socket to use instead of host and port. None means a new socket for host and port.
 
     Raises:
         OSError: The port is in use (``errno.EADDRINUSE``) or cannot be opened.

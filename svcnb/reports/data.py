@@ -126,7 +126,8 @@ def account_data(
     """Returns the runs and the spending of the account to which the key in the environment belongs.
 
     If ``SVC_TRIGGERS_TOKEN_FILE`` is set, the function also reads the runs of triggers, and requires
-    ``SVC_TRIGGERS_URL``. If ``SVC_CONTROL_TOKEN`` is set, the function also reads the runs of an emulator.
+    ``SVC_TRIGGERS_URL``. The function also reads the runs of an emulator, with the token in
+    ``SVC_CONTROL_TOKEN`` or with the token that the user's own emulator has saved.
 
     Args:
         since: Length of the period that ends now, for example ``"7d"``.

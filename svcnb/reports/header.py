@@ -63,12 +63,14 @@ def header(
     """Returns the header of a report. Display the header in the first cell after the parameters.
 
     Args:
-        data: Data of the account, from `account_data`. The other arguments override the values in ``data``.
+        data: Data of the account, from `account_data`. The header uses the service, account and period of
+            ``data``, unless these arguments are given.
         zone: Time zone of the report.
         service: Address of the service.
         account: Identifier of the account.
         period: Period of the report. A report without a period describes the current state.
-        not_visible: Data that the report could not read, one sentence for each kind.
+        not_visible: Data that the report could not read, one sentence for each kind. The function adds these sentences
+            to those of ``data``.
     """
     import svcnb
 

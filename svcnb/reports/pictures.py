@@ -147,9 +147,9 @@ def picture(chart: Callable[..., Any], data: Any, **options: Any) -> Picture | S
 def permission_matrix(permissions: Permissions) -> Picture | Sentence:
     """Returns a chart with the permissions of usage keys in groups.
 
-    R means running actions, and M means adding or removing actions or wallets. A permission for every group, including
-    future groups, has its own column. The chart shows at most 30 keys and 30 groups. Without any permission, the
-    function returns a sentence.
+    R means running actions, and M means adding or removing actions or wallets. A separate column shows permissions for
+    every group, including future groups. The chart shows at most 30 keys and 30 groups. If no key has a permission in
+    a group, the function returns a sentence.
 
     Args:
         permissions: Permissions of an account, from `read_permissions`.

@@ -224,7 +224,9 @@ def run_many(
     Raises:
         InvalidType: An entry is neither a name nor a pair of a name and parameters. No report ran.
         UnknownReport: No report has one of the names. No report ran.
+        NotebookUnusable: A file is not a Python notebook. No report ran.
         ParameterRefused: A parameter is unknown or has an invalid value. No report ran.
+        ConfigError: A setting that a report needs is missing. Other reports can have run.
     """
     wanted = [_pair(each) for each in asked]
     for name, parameters in wanted:

@@ -38,7 +38,7 @@ class Summary:
 
     @classmethod
     def of(cls, made: Report | ReportFailed | Exception, name: str, exit_code: int) -> Summary:
-        """Returns the summary of a completed report, or of its error."""
+        """Returns the summary of a completed report, or of the error that made a report fail."""
         if isinstance(made, Report):
             files = {"html": str(made.html), "notebook": str(made.notebook)}
             return cls(

@@ -31,6 +31,8 @@ class Change(NamedTuple):
     """Change of one cell of the matrix."""
 
     kind: Kind
+    """Kind of the row: ``action``, ``wallet`` or ``key``."""
+
     id: str
     """Hashed CID, address or key hash. `EVERY` means all actions or all wallets."""
 
@@ -194,11 +196,13 @@ class Matrix(Checked):
     def edits(self, changes: Iterable[Change]) -> list[Edit]:
         """Returns the shortest list of calls that applies the changes, first to groups, then to keys.
 
-        The calls add and remove entries one by one. If a wildcard changes, or only the hash of an action is known, a
-        call rewrites the group with its complete list.
+        The calls for a group add and remove entries one by one. If a wildcard changes, or only the hash of an action is
+        known, a call rewrites the group with its complete list. A call for a key always sends the key's complete list
+        of groups.
 
         Raises:
             InvalidArgument: A change does not refer to a cell of the matrix.
+            InvalidType: An item is not a `Change`.
         """
         wanted = list(changes)
         after = self.with_changes(wanted)

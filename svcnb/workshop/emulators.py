@@ -42,7 +42,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class _About(BaseModel):
-    """Port, settings and last start (Unix seconds, or 0.0) of an emulator, stored next to its state."""
+    """Port, settings and last start (Unix seconds, 0.0 before the first) of an emulator, stored next to its state."""
 
     port: int = Field(default=0, ge=0, le=65_535)
     settings: dict[str, Any] = Field(default_factory=dict)

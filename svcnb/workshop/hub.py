@@ -54,8 +54,8 @@ def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path |
         c: Result of ``get_config()``.
         folder: Folder of the workshop on the hub's machine. None means that the environment variables
             ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` specify the server.
-        lessons: Folder in which each learner gets a copy of the lessons, without solutions. None means the folder of
-            the spawner.
+        lessons: Folder in which each learner gets a copy of the lessons, without solutions. None means that the hub
+            copies no lessons and does not change the folder of the spawner.
     """
 
     def before_start(spawner: Any) -> None:

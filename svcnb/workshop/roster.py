@@ -176,6 +176,8 @@ class Roster:
     def add(self, name: str = "", email: str = "") -> Learner:
         """Adds a learner, or returns an existing learner with the same e-mail address or name.
 
+        If both arguments are empty, the learner gets the name *Learner* and a number.
+
         Args:
             name: Display name or identifier.
             email: E-mail address, which distinguishes two learners with the same name.
@@ -204,6 +206,7 @@ class Roster:
 
         Raises:
             UnknownLearner: No learner or more than one learner has this name.
+            InvalidArgument: The name is too long or contains a control character.
         """
         name = clean(name)
         found = self._named(name)

@@ -48,7 +48,7 @@ LESSON_SETTINGS: Final = frozenset(
 class Workshop(Checked):
     """Workshop in which each learner has their own emulators. All methods are thread-safe.
 
-    All methods with the argument `name`, except `add`, raise `UnknownLearner` if not exactly one learner has this name.
+    Methods other than `add` raise `UnknownLearner` for a `name` that belongs to no learner or to several learners.
 
     Args:
         learners: Display names or e-mail addresses of the learners. Call `add` for more learners.
@@ -57,7 +57,7 @@ class Workshop(Checked):
             same learners. None means a temporary folder. Only the user who runs the workshop can read the files.
         idle_stop_s: Number of seconds without requests until an emulator stops. The next request restarts the emulator.
         hosts_emulators: Whether the emulators run on this machine. Otherwise, each learner's machine runs its own
-            emulators.
+            emulators, and methods that need an emulator raise `InvalidArgument`.
 
     Raises:
         InvalidArgument: A name is too long or contains a control character, or the folder's roster cannot be read.
@@ -149,8 +149,6 @@ class Workshop(Checked):
     ) -> EmulatorControl:
         """Starts the emulator of a lesson, by default with a new state, and returns a handle of the emulator.
 
-        Without a workshop, the first cell of the lesson starts this emulator.
-
         Args:
             name: Identifier, display name or e-mail address of the learner.
             lesson: Name of the lesson, for example ``"quickstart"``.
@@ -183,7 +181,8 @@ class Workshop(Checked):
     def environment(self, name: str) -> dict[str, str]:
         """Returns the environment variables of one learner's notebooks.
 
-        The variables contain a secret, and the addresses of the emulator and of the workshop's server.
+        The variables contain the address of the learner's own emulator, if the emulators run on this machine. After
+        `serve`, they also contain the address of the workshop's server and a secret token.
 
         Args:
             name: Identifier, display name or e-mail address of the learner.

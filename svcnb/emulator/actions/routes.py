@@ -63,7 +63,8 @@ class RunActions:
         custody: Custody that derives keys for actions.
         network: HTTP client for outbound requests of actions.
         packages: The packages that actions can import. None disables imports.
-        randomness: Source of random bytes for actions in a seeded emulator.
+        randomness: Source of random bytes for actions in a seeded emulator. Without a seed, actions use the operating
+            system's source.
         sources: Cache of recently run sources.
         runs: The record of executions.
         clock: Clock for the timestamps of the records.

@@ -118,7 +118,7 @@ class Intent(NamedTuple):
         )
 
     def at(self, now: float) -> Intent:
-        """Returns the payment with its status at a point in time."""
+        """Returns the payment with its status at the time ``now``, in Unix seconds."""
         if self.status != "processing" or self.becomes is None or self.due_at is None or now < self.due_at:
             return self
         return self._replace(status=self.becomes, becomes=None, due_at=None, updated_at=self.due_at)
@@ -155,6 +155,11 @@ def load(connection: Connection, intent_id: str, now: float) -> Intent | None:
     """Returns a payment with its current status, or None if the id is unknown.
 
     The function stores a status change that is due, so that the change is permanent even if a user sets the clock back.
+
+    Args:
+        connection: Connection inside a transaction.
+        intent_id: Id of the payment.
+        now: Current time, in Unix seconds.
     """
     if not _ID.fullmatch(intent_id):
         return None

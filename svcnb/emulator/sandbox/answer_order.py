@@ -15,7 +15,7 @@ from typing import Final
 GRACE_S: Final = 1.0
 """Maximum additional delay of a result compared with the first attempt, in seconds.
 
-After this delay, `AnswerOrder` stops sorting the results.
+After this delay, `AnswerOrder` stops delaying results.
 """
 
 
@@ -74,7 +74,7 @@ class AnswerOrder:
         self._repeats = True
 
     def give_up(self) -> None:
-        """Stops sorting the results, so that later results are available immediately."""
+        """Stops delaying results, so that all waiting and later results are available immediately."""
         self._is_given_up = True
         self._log.clear()
         self._happened.clear()
@@ -83,7 +83,10 @@ class AnswerOrder:
         self._release()
 
     async def turn(self, operation: Hashable) -> None:
-        """Waits for all events that preceded the operation's result in the first attempt."""
+        """Waits for all events that preceded the operation's result in the first attempt.
+
+        The method does nothing before a call of `repeat`.
+        """
         if not self._repeats or not self._has_to_wait(operation):
             return
         turn = self._turns[operation] = asyncio.get_running_loop().create_future()

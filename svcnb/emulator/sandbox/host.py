@@ -109,12 +109,12 @@ class ActionHost:
             raise OperationRefused(f"Decrypt: {error}") from None
 
     async def fetch(self, request: FetchRequest, limits: ActionLimits) -> FetchResponse:
-        """Makes one outbound request under the network policy."""
+        """Makes one outbound request under the network policy. See `Host`."""
         async with self._turns:
             return await self.network.fetch(request, limits, self.account)
 
     async def package(self, specifier: str, importer: str | None) -> Module:
-        """Returns the source of an imported module."""
+        """Returns the source of an imported module. See `Host`."""
         if self.packages is None:
             raise OperationRefused(
                 f"cannot import {specifier!r}, because this emulator has no package folder: start the emulator with "

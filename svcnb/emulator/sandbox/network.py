@@ -46,7 +46,7 @@ class Network:
 
     Args:
         policy: ``allow``, ``deny``, ``record`` (allow and record), or ``replay`` (only recorded responses).
-        file: Path of the recording. Required for ``record`` and ``replay``.
+        file: Path of the recording, which ``record`` and ``replay`` require. None means no recording.
         addresses: Addresses to which connections are allowed, or None for public addresses only. The check also applies
             to redirects.
     """
@@ -74,6 +74,10 @@ class Network:
 
     def configure(self, policy: Policy, file: Path | None = None) -> None:
         """Changes the policy for future requests. A replay starts from the beginning.
+
+        Args:
+            policy: The new policy. See `Network`.
+            file: Path of the recording. None means no recording, which only ``allow`` and ``deny`` permit.
 
         Raises:
             ValueError: The policy is unknown, or it requires a file and the argument is missing.

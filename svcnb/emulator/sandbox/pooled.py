@@ -1,4 +1,4 @@
-"""Base class of the engines, with a process pool, an admission limit, and a monitor of the running actions."""
+"""Base class of `fast` and `v8`, with a process pool, an admission limit, and a monitor of the running actions."""
 
 from __future__ import annotations
 

@@ -130,7 +130,12 @@ class Host(Protocol):
         ...
 
     async def package(self, specifier: str, importer: str | None) -> Module:
-        """Returns the source of an imported module (docs/service/runtime.md#imports)."""
+        """Returns the source of an imported module (docs/service/runtime.md#imports).
+
+        Args:
+            specifier: Specifier as written in the import.
+            importer: Canonical name of the importing module, or None for the action itself.
+        """
         ...
 
 
@@ -175,7 +180,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class EngineState:
-    """Engine status.
+    """Status of an engine.
 
     Attributes:
         name: Name of the engine in settings and traces.

@@ -197,7 +197,7 @@ class RepeatableHost:
             return
         self._entries.remove(entry)
         self._held += entry.held  # release them in `close`, because the caller may have disconnected
-        # A repeated run can execute the operation again, unless it had side effects.
+        # A repeated run can execute the operation again, unless the operation can have side effects.
         if self._left is None:
             self._order.give_up()
             if not entry.content.is_safe:

@@ -64,7 +64,7 @@ class Shares:
 
 
 def slots(count: int) -> FairLimit:
-    """Returns the slots for runs. The account with the fewest slots receives the next slot.
+    """Returns a limiter with ``count`` slots for runs. The account with the fewest slots receives the next slot.
 
     One account can use at most three quarters of the slots (rounded up). An eighth of the slots (rounded down) is
     reserved for accounts without a slot.

@@ -63,6 +63,11 @@ def require_room(connection: Connection, trigger: TriggerRecord) -> None:
 def require_rate(connection: Connection, trigger: TriggerRecord, now: float) -> None:
     """Rejects a webhook run if the trigger has reached ``max_runs_per_minute`` (None means 60) in the last 60 s.
 
+    Args:
+        connection: Connection inside a transaction.
+        trigger: Webhook trigger.
+        now: Current time of the emulator's clock, in Unix seconds.
+
     Raises:
         Refused: 429 ``trigger_rate_limited`` if the trigger has reached this limit.
     """
@@ -139,7 +144,15 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
 
 
 def admit(connection: Connection, trigger: TriggerRecord, identifier: str, input_json: str, now: float) -> None:
-    """Creates a queued run. The transaction must already have checked the limits."""
+    """Creates a queued run. The transaction must already have checked the limits.
+
+    Args:
+        connection: Connection inside the transaction.
+        trigger: Trigger of the run.
+        identifier: Id of the run, for example from `run_id`.
+        input_json: Input of the run, as JSON text.
+        now: Current time of the emulator's clock, in Unix seconds.
+    """
     connection.insert(
         "trigger_runs",
         id=identifier,

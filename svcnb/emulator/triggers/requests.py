@@ -75,6 +75,9 @@ class Ask:
     async def bytes(self, limit: int) -> bytes:
         """Returns the body.
 
+        Args:
+            limit: Maximum size of the body, in bytes.
+
         Raises:
             Refused: 413 ``body_too_large`` if the body is larger than the limit, or 503 ``service_unavailable`` if the
                 memory for the bodies of all requests is full.

@@ -51,7 +51,14 @@ class ChainEventConfig:
 
 
 def check(name: str, action_code: str, usage_api_key: str | None, default_params: object, config: object) -> None:
-    """Checks the rules for all kinds of triggers.
+    """Checks the fields that all kinds of triggers have.
+
+    Args:
+        name: Name of the trigger.
+        action_code: Source of the action.
+        usage_api_key: The usage key, or None if a change keeps the stored key.
+        default_params: The default params, which must be a JSON object.
+        config: The settings, which must be a JSON object.
 
     Raises:
         Refused: 400, with the code of the violated rule.

@@ -224,7 +224,7 @@ def empty_runs(connection: Connection, trigger_id: str, most: int) -> None:
 
 
 def list_runs(connection: Connection, trigger_id: str, limit: int, offset: int) -> list[RunRecord]:
-    """Returns a page of a trigger's runs, newest first."""
+    """Returns at most ``limit`` runs of a trigger, newest first, after the newest ``offset`` runs."""
     rows = connection.records(
         "SELECT * FROM trigger_runs WHERE trigger_id = :id ORDER BY seq DESC LIMIT :limit OFFSET :offset",
         id=trigger_id,

@@ -28,7 +28,7 @@ class Timer:
 
         Args:
             moment: Time to wait for, in Unix seconds. Infinity waits forever.
-            wake: Event that ends the wait early.
+            wake: Event that ends the wait early, or None to wait without such an event.
             since: Time of the clock at which the caller chose ``moment``, in Unix seconds. None means now.
 
         Returns:

@@ -31,6 +31,12 @@ def settle_or_fail(connection: Connection, ended: Ended, lost: Verdict, now: flo
 
     Both writes use one transaction, because the error does not always occur again in a second transaction.
 
+    Args:
+        connection: Connection inside a transaction.
+        ended: The ended attempt.
+        lost: Result to record instead.
+        now: Current time of the emulator's clock, in Unix seconds.
+
     Returns:
         The error with which the database rejected the result, or None.
     """
@@ -65,6 +71,11 @@ def settle(connection: Connection, ended: Ended, now: float) -> None:
     """Records the result of an attempt. A retry starts ``delay_s`` seconds later.
 
     Does nothing if the run no longer exists or has already ended.
+
+    Args:
+        connection: Connection inside a transaction.
+        ended: The ended attempt.
+        now: Current time of the emulator's clock, in Unix seconds.
     """
     verdict = ended.verdict
     if verdict.status == "retrying":

@@ -1,4 +1,4 @@
-"""Converter from a webhook request to the input of a run, and limit for webhook requests.
+"""Converter from a webhook request to the input of a run, and rate limiter for webhook requests.
 
 Source: docs/service/triggers.md#sources-of-runs, docs/service/triggers.md#errors.
 
@@ -116,7 +116,7 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
 
 
 class PostLimit:
-    """Limit for the webhook requests of each sender or owner in any 60 seconds.
+    """Rate limiter for webhook requests. Its limit applies to each sender or each owner, in any 60 seconds.
 
     Args:
         limit: Maximum number of requests. None means no limit.
@@ -136,6 +136,10 @@ class PostLimit:
 
     async def count(self, who: str, now: float) -> None:
         """Counts a request.
+
+        Args:
+            who: The sender's IP address (an empty string if unknown), or the owner's id.
+            now: Current time of the emulator's clock, in Unix seconds.
 
         Raises:
             Refused: 429 if the sender or owner has reached the limit. The limiter does not count a rejected request.

@@ -26,11 +26,11 @@ def _forecast(answer: Any) -> str | None:
     if cents > _FORECAST_CENTS:
         return (
             "this amount is too high: reads and failed runs cost nothing. A run costs one cent for each "
-            "complete second, and at least one cent."
+            "whole second, and at least one cent."
         )
     return (
         "this amount is too low: each change costs one cent. A run costs one cent for each "
-        "complete second, and at least one cent."
+        "whole second, and at least one cent."
     )
 
 
