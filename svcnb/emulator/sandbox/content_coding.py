@@ -16,7 +16,7 @@ ACCEPTED: Final = "gzip, deflate"
 
 PIECE_BYTES: Final = 64 * 1024
 _TURN_PIECES: Final = 16
-"""Number of parts after which other tasks can run on the event loop."""
+"""Number of parts that `decoded` yields before it pauses, so that other tasks of the event loop can run."""
 _DECODED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP: Final = zlib.MAX_WBITS | 16
 _GZIP_MAGIC: Final = b"\x1f\x8b"

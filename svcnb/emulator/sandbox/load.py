@@ -64,7 +64,7 @@ def read_load_average() -> float | None:
 
 
 def read_stalled_us() -> int | None:
-    """Returns the total time since boot in which a task waited for a CPU, in microseconds.
+    """Returns the total time since boot in which at least one task waited for a CPU, in microseconds.
 
     Returns None if the kernel does not report this time.
     """

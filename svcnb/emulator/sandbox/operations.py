@@ -33,8 +33,8 @@ class Operations:
         host: Host that has the keys and makes the requests.
         limits: Limits of the run.
         trace: Trace that receives the events.
-        ended: Function that returns whether the run has ended. If an operation is cancelled before the end, the action
-            has aborted it.
+        ended: Function that returns whether the run has ended. If an operation is cancelled before the end
+            of the run, the action has aborted the operation.
     """
 
     host: Host

@@ -53,7 +53,7 @@ class PooledEngine(ABC):
     _beside: tuple[str, ...]
     """Names of other files that the processes read from the folder of the bundle."""
     _brief_s: float
-    """Seconds after which a run gets a lower priority than other runs."""
+    """Duration of a run, in seconds, after which the run gets a lower priority than other runs."""
     _reuse = False
     """Whether a process executes several runs in sequence."""
     _rest_s: float | None = None
