@@ -157,7 +157,10 @@ def test_methods_of_asynchronous_clients_raise_only_errors_of_this_package(start
         for resource in OF_THE_CLIENT:
             assert surprises(public_methods(getattr(svc, resource)), loop) == []
         assert surprises((svc.run, svc.trace, svc.explain, svc.map, svc.with_key, svc.with_options), loop) == []
-        assert surprises(public_methods(emulator.async_triggers()), loop) == []
+        triggers = emulator.async_triggers()
+        assert surprises(public_methods(triggers), loop) == []
+        runner.run(triggers.close())
+        runner.run(svc.close())
 
 
 @pytest.mark.slow

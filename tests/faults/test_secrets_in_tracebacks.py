@@ -6,6 +6,7 @@ of an error may contain a secret.
 
 from __future__ import annotations
 
+import json
 import socket
 import string
 import sys
@@ -20,6 +21,7 @@ from IPython.core.ultratb import VerboseTB
 
 import svcnb
 from svcnb.client.config import Retries
+from svcnb.protocol.hashes import api_key_hash
 
 pytestmark = [pytest.mark.engine, pytest.mark.chain, pytest.mark.slow]
 
@@ -36,11 +38,12 @@ class Peer:
     """Server with responses that the emulator never sends.
 
     Args:
-        answer: All bytes that the server sends. With None, the server sends nothing and keeps the connection open.
+        answers: All bytes that the server sends on each connection. The last one is for all later connections. With
+            None, the server sends nothing and keeps the connection open.
     """
 
-    def __init__(self, answer: bytes | None) -> None:
-        self._answer = answer
+    def __init__(self, *answers: bytes | None) -> None:
+        self._answers = answers
         self.called = threading.Event()
         self._open: list[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -57,8 +60,9 @@ class Peer:
             with suppress(OSError):  # the caller may have stopped waiting on a busy machine
                 connection.recv(65_536)
                 self.called.set()
-                if self._answer is not None:
-                    connection.sendall(self._answer)
+                answer = self._answers[min(len(self._open), len(self._answers)) - 1]
+                if answer is not None:
+                    connection.sendall(answer)
                     connection.close()
 
     def close(self) -> None:
@@ -71,12 +75,12 @@ class Peer:
 
 
 @pytest.fixture
-def peer() -> Iterator[Callable[[bytes | None], Peer]]:
+def peer() -> Iterator[Callable[..., Peer]]:
     """Starts servers of the class `Peer`, which stop after the test."""
     made: list[Peer] = []
 
-    def start(answer: bytes | None) -> Peer:
-        made.append(Peer(answer))
+    def start(*answers: bytes | None) -> Peer:
+        made.append(Peer(*answers))
         return made[-1]
 
     yield start
@@ -145,6 +149,18 @@ def test_no_frame_of_a_call_with_an_invalid_response_shows_a_key(peer, answer) -
                 failures += 1
                 assert_hidden(told(error), MARK)
     assert failures >= 3
+
+
+@pytest.mark.parametrize("change", [{"name": "new"}, {"execute_in_groups": [7]}])
+def test_no_frame_of_an_interrupted_change_shows_the_changed_key(peer, change) -> None:
+    key = svcnb.Secret(MARK)
+    listed = [{"api_key_hash": api_key_hash(MARK), "name": "old", "description": ""}]
+    url = peer(http("200 OK", json.dumps(listed).encode()), None).url
+    with svcnb.Client(url, api_key=MARK, retries=ONCE, timeout=0.5) as svc:
+        method = svc.usage_keys.update_metadata if "name" in change else svc.usage_keys.update
+        with failing(svcnb.TimedOut) as seen:
+            method(key, **change)
+    assert_hidden(seen[0], MARK)
 
 
 async def test_no_frame_of_an_asynchronous_call_shows_a_key(peer) -> None:

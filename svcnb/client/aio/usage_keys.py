@@ -166,9 +166,17 @@ class AsyncUsageKeys(AsyncResource):
         Args:
             key: The key, its text, or its hash from a listing.
         """
-        body = {"usage_api_key": key_reference(key)}
-        doubt = "Check svc.usage_keys.list(), because the service may have deleted the key."
-        await self._do(ask(Call("POST", "/remove_usage_api_key", nothing, body, in_doubt=doubt)))
+        await self._do(
+            ask(
+                Call(
+                    "POST",
+                    "/remove_usage_api_key",
+                    nothing,
+                    {"usage_api_key": key_reference(key)},
+                    in_doubt="Check svc.usage_keys.list(), because the service may have deleted the key.",
+                )
+            )
+        )
 
     async def remove(self, key: KeyRef) -> None:
         """Deprecated name of `delete`."""

@@ -61,8 +61,8 @@ def update_metadata(key: KeyRef, name: str | None, description: str | None) -> F
     """Reads a key's record, replaces only the name and the description, and returns the record."""
     old = yield from get(key)
     merged = texts(old, name, description)
-    body = {"usage_api_key": key_reference(key), **merged}
-    yield from ask(Call("POST", "/update_usage_api_key_metadata", nothing, body, repeatable=True))
+    path = "/update_usage_api_key_metadata"
+    yield from ask(Call("POST", path, nothing, {"usage_api_key": key_reference(key), **merged}, repeatable=True))
     return old.model_copy(update=merged)
 
 
@@ -238,9 +238,17 @@ class UsageKeys(Resource):
         Args:
             key: The key, its text, or its hash from a listing.
         """
-        body = {"usage_api_key": key_reference(key)}
-        doubt = "Check svc.usage_keys.list(), because the service may have deleted the key."
-        self._do(ask(Call("POST", "/remove_usage_api_key", nothing, body, in_doubt=doubt)))
+        self._do(
+            ask(
+                Call(
+                    "POST",
+                    "/remove_usage_api_key",
+                    nothing,
+                    {"usage_api_key": key_reference(key)},  # not in a variable, because tracebacks show variables
+                    in_doubt="Check svc.usage_keys.list(), because the service may have deleted the key.",
+                )
+            )
+        )
 
     def remove(self, key: KeyRef) -> None:
         """Deprecated name of `delete`."""
