@@ -41,7 +41,10 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
     status = table.status()
     ended = status != OPEN
     if not ended.any():
-        raise NothingToDraw(f"none of the runs has ended ({count(len(ended), 'run')})")
+        raise NothingToDraw(
+            f"none of the runs has ended ({count(len(ended), 'run')})",
+            hint="Wait until a run has ended, or choose a longer period: since=...",
+        )
     failed = status[ended] == FAILED
     if by == "action":
         groups, texts = table.labels("action")

@@ -33,7 +33,7 @@ def command(recipe: str | None, folder: Path | None, *, listed: bool, as_json: b
         )
     if folder is None:
         raise click.UsageError(
-            f"the folder of the project is missing: add a new folder, for example `svcnb new {recipe} my-project`"
+            f"the argument FOLDER is missing: pass a new folder, for example `svcnb new {recipe} my-project`"
         )
     made = create_project(recipe, folder)
     show({"folder": str(made)}, as_json=as_json, text=f"Created {made}. Next: cd {made} && pytest")

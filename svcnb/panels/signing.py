@@ -100,7 +100,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     async def sign_here(self, typed_data: dict[str, Any], key: str = "") -> dict[str, str]:
-        """Returns the signature of the key in this process, or of an entered key."""
+        """Signs typed data with the entered key, or else with the panel's signer, and returns the signature."""
         with field("key", SigningError):
             signer = LocalSigner.from_key(key) if key else self._signer
         if signer is None:

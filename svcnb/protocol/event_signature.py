@@ -186,8 +186,9 @@ class Event:
     def decode(self, codec: Codec, topics: Sequence[str], data: str) -> dict[str, Any]:
         """Decodes the arguments of a log.
 
-        If the signature has marks, the method uses these marks. Without marks, the method uses the first assignment
-        that matches, and tries earlier arguments as indexed before later arguments. A topic must be a valid value of
+        If the signature marks arguments as ``indexed``, the method decodes these arguments from the topics. Otherwise,
+        it tries each possible set of indexed arguments, and uses the first set that matches the log. It begins with the
+        set that contains the earliest arguments. A topic must be a valid value of
         its type. The data must be the exact encoding of the other arguments.
 
         Args:

@@ -150,7 +150,7 @@ def rehearse(
 
 
 class _Rehearsing:
-    """State of a running rehearsal."""
+    """Load test in progress: runs the lessons of the simulated learners, and collects their times and failures."""
 
     def __init__(self, room: Workshop, lessons: Sequence[Path], pause_s: float, folder: Path, progress: Bar) -> None:
         self._room = room

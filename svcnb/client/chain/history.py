@@ -65,7 +65,7 @@ class Change(Model):
     """``+`` for an added permission, ``-`` for a removed permission."""
 
     subject: str
-    """Object that the permission describes: the account, a wallet, a group or a usage key."""
+    """Object that has the permission: the account, a wallet, a group or a usage key."""
 
     permission: str
     """Description of the permission, for example ``permits action 'increment'``."""
