@@ -240,14 +240,14 @@ def test_a_module_of_the_start_is_like_every_other_module(lab: Any):
     code = """
 import importlib, importlib.resources, inspect, pkgutil, pydantic, svcnb, svcnb.client.client
 print(pydantic.__file__, svcnb.__file__)
-print(inspect.getsource(svcnb.client.client.Client).splitlines()[0])
+print(inspect.getsource(svcnb.client.client.Client).partition("(")[0])
 print(importlib.reload(importlib.import_module("html")).escape("<"), pydantic.__spec__.parent)
 print(any(found.name == "client" for found in pkgutil.iter_modules(svcnb.__path__)))
 print(importlib.resources.files("svcnb").joinpath("py.typed").name)
 """
     assert page.run(code).splitlines() == [
         "/lib/python314.zip/pydantic/__init__.pyc /lib/python3.14/site-packages/svcnb/__init__.py",
-        "class Client(ClientSettings[SyncSession]):",
+        "class Client",
         "&lt; pydantic",
         "True",
         "py.typed",
