@@ -9,6 +9,7 @@ from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
@@ -50,7 +51,13 @@ def generate(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.engine
 @pytest.mark.parametrize("source", blocks("python"))
 def test_python_that_is_shown_runs(source: str) -> None:
-    exec(compile(source, "<documentation>", "exec"), {})  # noqa: S102 - our own pages
+    names: dict[str, Any] = {}
+    try:
+        exec(compile(source, "<documentation>", "exec"), names)  # noqa: S102 - our own pages
+    finally:
+        for each in names.values():
+            if isinstance(each, Emulator):  # an example without a `with` block
+                each.stop()
 
 
 @pytest.mark.parametrize("source", blocks("sh"))
