@@ -155,9 +155,9 @@ async def test_writes_complete_even_if_the_caller_disconnects(start_chain: Start
 
 
 def test_an_error_for_the_nonce_of_several_writes_means_that_the_chain_is_unavailable(world: World) -> None:
-    nobody = Wallet("0x12", lambda: b"")
+    payer = Wallet("0x12", lambda: b"")
     with pytest.raises(ChainUnavailable, match="the chain returned an error for a transaction of 0x12: "):
-        world.run(world.chain._relay.send_all(nobody, [(ADMIN, b"")]))
+        world.run(world.chain._relay.send_all(payer, [(ADMIN, b"")]))
 
 
 async def test_a_managed_write_takes_the_configured_block_time(start_chain: StartChain) -> None:
