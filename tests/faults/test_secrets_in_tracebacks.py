@@ -89,7 +89,9 @@ def peer() -> Iterator[Callable[..., Peer]]:
 
 
 def http(status: str, body: bytes, kind: str = "application/json") -> bytes:
-    return f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    # The server closes each connection, so the client must not use the connection again.
+    head = f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
 
 
 def assert_hidden(seen: str, *secrets: str) -> None:
