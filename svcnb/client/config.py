@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from svcnb.client.errors import ConfigError
+from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.client.secret import Secret
 from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 from svcnb.protocol.vocabulary import Vocabulary
@@ -59,6 +59,11 @@ class Timeouts:
     read: float = 30.0
     write: float = 120.0
     run: float = 910.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value > 0:  # also true for NaN
+                raise InvalidArgument(f"invalid timeout {name}={value}: expected a number of seconds above 0")
 
 
 @dataclass(frozen=True)
