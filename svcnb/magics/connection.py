@@ -59,7 +59,7 @@ class Status(Model):
 
 
 class Connection:
-    """Client that the magics of one notebook use."""
+    """The magic ``%svc`` of one notebook, with the client that its user selected."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
@@ -88,11 +88,16 @@ class Connection:
             return Vocabulary()
 
     def client(self, name: str | None = None) -> Client:
-        """Returns the client to use: the named client, the selected client, ``svc``, or the client of the environment.
+        """Returns the client that a cell uses.
 
         Args:
             name: Name of a variable of the notebook that contains a client or an emulator. With None, the method
-                returns the first of the other three clients that exists.
+                returns the client that ``%svc`` selected. If none is selected, it returns the client in the variable
+                ``svc``. If this variable contains no client, it creates a client with the settings of the environment.
+
+        Raises:
+            InvalidArgument: The variable does not exist, or contains another object.
+            ConfigError: There is no client, and the address of the service is not set.
         """
         if name is not None:
             return self._of_variable(name)
