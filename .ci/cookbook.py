@@ -207,8 +207,9 @@ def _card(recipe: Recipe) -> Iterator[str]:
 
 def _gas() -> Iterator[str]:
     yield "## Gas\n"
-    yield "The notebook of each recipe with a contract measures the gas of each call, rounded to thousands. The first"
-    yield "call of a function can need more gas, because only this call writes to storage that was empty before.\n"
+    yield "If a recipe has a contract, its notebook measures the [gas](generated/lessons/glossary.md#gas) of each call. The"
+    yield "table rounds the gas to thousands. The first call of a function can need more gas, because only this call writes"
+    yield "to storage that was empty before.\n"
     yield "| Recipe | Call | Gas |\n|---|---|---|"
     for recipe in recipes():
         for call, gas in _GAS_LINE.findall(printed(recipe)):

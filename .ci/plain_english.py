@@ -78,7 +78,8 @@ def files(names: tuple[str, ...]) -> list[Path]:
     git = subprocess.run(["git", "ls-files", *names], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
     chosen = re.compile("|".join(RULES["include"]))
     left_out = re.compile("|".join(RULES["not_ours"]))
-    return [ROOT / name for name in git.stdout.splitlines() if chosen.fullmatch(name) and not left_out.fullmatch(name)]
+    paths = [ROOT / name for name in git.stdout.splitlines() if chosen.fullmatch(name) and not left_out.fullmatch(name)]
+    return [path for path in paths if path.exists()]  # the index of git can contain a deleted file
 
 
 def sample(sources: list[Text], seed: int) -> Iterator[Text]:

@@ -69,6 +69,26 @@ def checked(function: F) -> F:
     return cast("F", called)
 
 
+def checked_first(function: F) -> F:
+    """Returns a wrapper like that of `checked`, which compares the arguments with the annotations before the call.
+
+    This check takes about 0.1 ms. It is for constructors that only store their arguments, and that therefore do not
+    fail for a wrong type.
+
+    Raises:
+        InvalidType: During a call, an argument does not match its annotation.
+    """
+    called = checked(function)
+
+    @wraps(function)
+    def checking(*args: Any, **named: Any) -> Any:
+        if (mismatch := _mismatch(function, args, named)) is not None:
+            raise mismatch
+        return called(*args, **named)
+
+    return cast("F", checking)
+
+
 class Checked:
     """Base class that applies `checked` to the constructor and the public methods of each subclass."""
 
@@ -83,14 +103,24 @@ class Checked:
                 setattr(cls, name, checked(value))
 
 
-def _explained(function: Callable[..., Any], args: Any, named: Any, error: Exception) -> SvcnbError | None:
+def _name(function: Callable[..., Any], args: Any) -> str:
     owner, _, name = function.__qualname__.rpartition(".")
     if args and any(owner == kind.__qualname__ for kind in type(args[0]).__mro__):
         owner = type(args[0]).__qualname__  # name the object's own class, not the base class that defines the method
-    called = f"{owner}.{name}".removeprefix(".").removesuffix(".__init__")
-    if (found := next(_mismatches(function, args, named), None)) is not None:
-        name, wanted, given = found
-        return InvalidType(f"invalid argument {name} of {called}: expected {wanted}, got {given}")
+    return f"{owner}.{name}".removeprefix(".").removesuffix(".__init__")
+
+
+def _mismatch(function: Callable[..., Any], args: Any, named: Any) -> InvalidType | None:
+    """Returns the error for the first argument that does not match its annotation, or None."""
+    for name, wanted, given in _mismatches(function, args, named):
+        return InvalidType(f"invalid argument {name} of {_name(function, args)}: expected {wanted}, got {given}")
+    return None
+
+
+def _explained(function: Callable[..., Any], args: Any, named: Any, error: Exception) -> SvcnbError | None:
+    if (mismatch := _mismatch(function, args, named)) is not None:
+        return mismatch
+    called = _name(function, args)
     if isinstance(error, UnicodeEncodeError):
         character = error.object[error.start]
         holder = _containing(character, function, args, named)

@@ -57,7 +57,7 @@ LIVE: Final[dict[str, Live]] = {
     "quickstart": Live(10),
     "actions-and-cids": Live(15),
     "keys": Live(30, skips="the trace of a run"),
-    "groups": Live(25, "It shows the errors for insufficient credit only with a new account."),
+    "groups": Live(25, "It shows the errors for insufficient credit only if your account has no credit."),
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,

@@ -7,12 +7,14 @@ decisions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
 from urllib.parse import urlsplit
 
+from svcnb.errors import InvalidArgument
 from svcnb.protocol.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -209,6 +211,54 @@ def pause(seconds: float) -> Flow[None]:
 def now() -> Flow[tuple[float, float]]:
     """Returns the monotonic time and the Unix time, in seconds, inside a flow."""
     return cast("tuple[float, float]", (yield Now()))
+
+
+@dataclass
+class Polling:
+    """Delays between repeated attempts, until a timeout. Each delay is twice as long as the one before.
+
+    Attributes:
+        began: Monotonic time of the start, in seconds.
+        timeout: Seconds after the start at which `wait` returns False.
+        delay: Next delay in seconds.
+        longest: Maximum delay in seconds.
+    """
+
+    began: float
+    timeout: float
+    delay: float
+    longest: float
+
+    def wait(self) -> Flow[bool]:
+        """Waits inside a flow. Returns False, without waiting, if the timeout has passed."""
+        here, _ = yield from now()
+        left = self.timeout - (here - self.began)
+        if left <= 0:
+            return False
+        yield from pause(min(self.delay, left))
+        self.delay = min(2 * self.delay, self.longest)
+        return True
+
+
+def polling(timeout: float, *, first: float, longest: float) -> Flow[Polling]:
+    """Starts and returns the delays of repeated attempts inside a flow. All arguments are in seconds.
+
+    Raises:
+        InvalidArgument: The timeout is not a number.
+    """
+    require_number(timeout)
+    began, _ = yield from now()
+    return Polling(began, timeout, first, longest)
+
+
+def require_number(timeout: float) -> None:
+    """Rejects a timeout for which every comparison is false.
+
+    Raises:
+        InvalidArgument: The timeout is NaN.
+    """
+    if math.isnan(timeout):
+        raise InvalidArgument("invalid duration nan: expected a number of seconds")
 
 
 def later(flow: Callable[[], Flow[Any]]) -> Flow[Callable[[], Any]]:

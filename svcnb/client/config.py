@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from svcnb.client.errors import ConfigError
+from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.client.secret import Secret
 from svcnb.files import MAX_TEXT_FILE_BYTES, read_text
 from svcnb.protocol.vocabulary import Vocabulary
@@ -59,6 +59,11 @@ class Timeouts:
     read: float = 30.0
     write: float = 120.0
     run: float = 910.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not value > 0:  # also true for NaN
+                raise InvalidArgument(f"invalid timeout {name}={value}: expected a number of seconds above 0")
 
 
 @dataclass(frozen=True)
@@ -358,15 +363,12 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):
         raise ConfigError(
             f"invalid setting 'profiles' in {path}: expected one table for each profile",
-            hint=("Write [profiles.NAME] above the settings of each profile."),
+            hint="Write [profiles.NAME] above the settings of each profile.",
         )
-    for settings in (values, *profiles.values()):
+    tables = (values, *profiles.values())
+    for settings in tables:
         _check_settings(path, settings)
-    if (
-        any("api_key" in settings for settings in (values, *profiles.values()))
-        and os.name == "posix"
-        and stat.S_IMODE(path.stat().st_mode) & 0o077
-    ):
+    if any("api_key" in each for each in tables) and os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise ConfigError(
             f"the configuration file {path} contains a key, but other users can read it", hint=f"Run: chmod 600 {path}"
         )

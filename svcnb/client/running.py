@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from svcnb.client.action_failure import action_error
-from svcnb.client.calls import Answer, Call, Flow, Notice, ask, later, now, pause
+from svcnb.client.calls import Answer, Call, Flow, Notice, ask, later, now, polling
 from svcnb.client.config import Config
 from svcnb.client.errors import (
     EXPIRED_HINT,
@@ -120,22 +120,18 @@ def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[t
 
     Returns the result or the error of the last attempt, its start, and its duration in seconds.
     """
-    begun, _ = yield from now()
-    wait = FIRST_POLL_S
+    polls = yield from polling(until_effective or 0.0, first=FIRST_POLL_S, longest=LONGEST_POLL_S)
     while True:
         tried, started_at = yield from now()
         try:
             result = yield from ask(call)
         except SvcnbError as error:
             here, _ = yield from now()
-            passed = here - begun
             can_become_effective = isinstance(error, Unauthorized | Forbidden) and error.hint != EXPIRED_HINT
-            if not can_become_effective or until_effective is None or passed >= until_effective:
+            if not can_become_effective or not (yield from polls.wait()):
                 return _final(error, cid, until_effective), started_at, here - tried
         else:
             return result, started_at, result.elapsed
-        yield from pause(min(wait, until_effective - passed))
-        wait = min(wait * 2, LONGEST_POLL_S)
 
 
 def _final(error: SvcnbError, cid: str, until_effective: float | None) -> SvcnbError:

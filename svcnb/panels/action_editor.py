@@ -8,7 +8,7 @@ from typing import Any
 import traitlets
 
 from svcnb.client import Client
-from svcnb.client.errors import ActionError, InvalidArgument, SigningError, SvcnbError
+from svcnb.client.errors import ActionError, SigningError, SvcnbError
 from svcnb.client.models.runs import Run
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.client.recorder import strip
@@ -50,11 +50,6 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     def __init__(self, client: Client, action: Action | str | None = None, params: object = None) -> None:
         given = Action(action) if isinstance(action, str) else action
-        if given is not None and not isinstance(given, Action):
-            raise InvalidArgument(
-                f"the editor requires an action or its source, not {type(action).__name__}",
-                hint="Pass an action: ActionEditor(svc, svcnb.Action(source)).",
-            )
         fresh = given is None and params is None
         self._name = given.name if given else ""
         self._base = given.source if given else FIRST

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Final, TypeVar
 import anywidget
 
 from svcnb.bundles import bundle_exists, read_bundle
-from svcnb.checked import checked
+from svcnb.checked import checked_first
 from svcnb.client import AsyncClient, Client
-from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.errors import ConfigError
 from svcnb.client.models.chain import ether
 from svcnb.control import EmulatorError
 from svcnb.control.plane import ControlPlane
@@ -50,7 +50,7 @@ class Panel(anywidget.AnyWidget):
             the client already has to the browser.
 
     Raises:
-        InvalidArgument: ``client`` is not a `svcnb.Client`.
+        InvalidType: ``client`` is not a `svcnb.Client`.
     """
 
     title: ClassVar[str] = "Panel"
@@ -69,15 +69,11 @@ class Panel(anywidget.AnyWidget):
             cls._esm = read_bundle(script).decode()
             cls._css = read_bundle(script.with_suffix(".css")).decode()
         if "__init__" in vars(cls):
-            setattr(cls, "__init__", checked(vars(cls)["__init__"]))  # noqa: B010 - mypy rejects a direct assignment
+            setattr(cls, "__init__", checked_first(vars(cls)["__init__"]))  # noqa: B010 - mypy rejects a direct assignment
         super().__init_subclass__(**options)
 
+    @checked_first
     def __init__(self, client: Client | None = None, **traits: Any) -> None:
-        if client is not None and not isinstance(client, Client):
-            raise InvalidArgument(
-                f"the first argument of a panel must be a client, not {type(client).__name__}",
-                hint=f"Pass a client: svcnb.panels.{type(self).__name__}(svcnb.Client(...)).",
-            )
         self._session = None if client is None else Session.of(client)
         self._own_lines: list[str] = []
         super().__init__(**traits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from svcnb.checked import checked_first
 from svcnb.client.errors import SigningError
 from svcnb.client.signing import Signer
 from svcnb.panels.wallet_panel import WalletPanel
@@ -29,6 +30,7 @@ class BrowserSigner(Signer):
         "treasury")``.
     """
 
+    @checked_first
     def __init__(self, panel: WalletPanel | None = None) -> None:
         self._panel = panel
 

@@ -51,11 +51,6 @@ class TriggersPanel(Panel, bundle="triggers"):
     title = "Triggers"
 
     def __init__(self, client: Client, triggers: TriggersClient | None = None) -> None:
-        if triggers is not None and not isinstance(triggers, TriggersClient):
-            raise InvalidArgument(
-                f"invalid argument triggers: expected a svcnb.TriggersClient, got {type(triggers).__name__}",
-                hint="Pass a svcnb.TriggersClient, or omit this argument.",
-            )
         self.triggers = TriggersClient(config=client.config) if triggers is None else triggers
         self._begun = False
         super().__init__(client)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import httpx
 import pytest
@@ -157,3 +158,10 @@ def test_an_error_about_a_response_contains_the_path_without_the_query() -> None
     error = failure(answer, Config("http://h"), request, call)
     assert "GET http://h/core/v1/x (status 500) is not JSON" in str(error)
     assert "secret_abc" not in str(error)
+
+
+def test_a_timeout_that_is_not_a_number_is_rejected_before_a_payment_starts(scripted) -> None:
+    service = Service()
+    with pytest.raises(errors.InvalidArgument, match="invalid duration nan"):
+        scripted(service, api_key="a2V5").billing.top_up(500, timeout=math.nan)
+    assert service.paths == []

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import math
 import os
 
 import pytest
 
-from svcnb.client.config import load
-from svcnb.client.errors import ConfigError
+from svcnb.client.config import Timeouts, load
+from svcnb.client.errors import ConfigError, InvalidArgument
 from svcnb.protocol.vocabulary import Vocabulary
 
 KEY = "bWFya2VkLXNlY3JldC1tYXJrZWQtc2VjcmV0LTEyMzQ="
@@ -146,3 +147,9 @@ def test_the_hint_for_an_unreadable_file_fits_the_cause(tmp_path) -> None:
     with pytest.raises(ConfigError, match="Is a directory") as caught:
         load(environment={}, file=tmp_path)
     assert "Check that the path is a regular file" in caught.value.hint
+
+
+@pytest.mark.parametrize("value", [math.nan, 0.0, -1.0])
+def test_a_timeout_must_be_above_zero(value: float) -> None:
+    with pytest.raises(InvalidArgument, match=f"invalid timeout run={value}: expected a number of seconds above 0"):
+        Timeouts(run=value)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import httpx
 import pytest
@@ -199,3 +200,10 @@ def test_a_listed_usage_key_cannot_run_because_its_secret_is_unknown(scripted) -
 
     with pytest.raises(errors.InvalidArgument, match="a list call returned this object"):
         scripted(echo).with_key(UsageKey(api_key_hash="0x1", name="runner"))
+
+
+def test_a_waiting_time_that_is_not_a_number_is_rejected_before_the_run(scripted) -> None:
+    answer = refusing(403)
+    with pytest.raises(errors.InvalidArgument, match="invalid duration nan: expected a number of seconds"):
+        scripted(answer).run(SOURCE, until_effective=math.nan)
+    assert len(answer.left) == 1

@@ -6,16 +6,20 @@ import asyncio
 import gc
 import json
 import queue
+import re
 import sys
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
 
 import svcnb
-from svcnb.client.errors import ConfigError, InvalidArgument, NotConfirmed, SigningError
+from svcnb.client.errors import ConfigError, InvalidArgument, InvalidType, NotConfirmed, SigningError
 from svcnb.panels.account import AccountPanel
 from svcnb.panels.base import Panel, command
+from svcnb.panels.browser_signer import BrowserSigner
+from svcnb.panels.runs import RunsPanel
 from svcnb.panels.workbench import Workbench
 
 SECRET = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0MTI="
@@ -221,7 +225,7 @@ def test_the_repr_is_the_same_at_every_run(panel):
 
 
 def test_a_value_that_is_not_a_client_is_rejected():
-    with pytest.raises(InvalidArgument, match="first argument of a panel must be a client, not str"):
+    with pytest.raises(InvalidType, match=r"invalid argument client of Probe: expected Client \| None, got str"):
         Probe("http://127.0.0.1")  # type: ignore[arg-type] # on purpose
 
 
@@ -244,3 +248,16 @@ def test_the_error_for_a_missing_bundle_explains_how_to_build_it():
     with pytest.raises(ConfigError, match=r"no_such\.js is missing") as caught:
         type("Broken", (Panel,), {}, bundle="no_such")
     assert "hatch_build.py" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (partial(RunsPanel, history=3), "invalid argument history of RunsPanel: expected History | None, got int"),  # type: ignore[arg-type]
+        (partial(RunsPanel, triggers=3), "invalid argument triggers of RunsPanel: expected Triggered | None, got int"),  # type: ignore[arg-type]
+        (BrowserSigner, "invalid argument panel of BrowserSigner: expected WalletPanel | None, got Client"),
+    ],
+)
+def test_a_panel_and_its_signer_reject_arguments_of_a_wrong_type(make, message):
+    with svcnb.Client("http://127.0.0.1:9") as svc, pytest.raises(InvalidType, match=re.escape(message)):
+        make(svc)

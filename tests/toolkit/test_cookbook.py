@@ -149,6 +149,13 @@ def test_contract_py_lists_the_functions_of_a_contract(program: ModuleType) -> N
         program.arguments(interface, "heads", ())
 
 
+def test_each_parameter_without_a_name_needs_its_own_argument(program: ModuleType) -> None:
+    interface = [{"type": "function", "name": "balances", "inputs": [{"name": "", "type": "uint256"}] * 2}]
+    assert program.arguments(interface, "balances", ("1", "2")) == [1, 2]
+    with pytest.raises(ClickException, match=r"got 1, expected 2: argument 1 .uint256., argument 2 .uint256."):
+        program.arguments(interface, "balances", ("1",))
+
+
 def points() -> Any:
     return json.loads(recipe("signed-records").artifact("Points").read_text("utf-8"))["abi"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets as secrets_module
 import signal
 import stat
@@ -289,6 +290,13 @@ def test_paths_are_relative_to_the_description(svc, tmp_path) -> None:
 def test_the_error_for_an_invalid_description_contains_the_location(described, said) -> None:
     with pytest.raises(InvalidArgument, match=said.replace(".", r"\.")):
         Description.of(described)
+
+
+def test_the_error_for_an_invalid_file_contains_its_path(tmp_path) -> None:
+    file = tmp_path / "account.toml"
+    file.write_text("grups = {}")
+    with pytest.raises(InvalidArgument, match=re.escape(f"unknown setting grups in {file}")):
+        Description.load(file)
 
 
 def test_a_file_that_is_not_toml_is_an_error(tmp_path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
-from svcnb.client.calls import Flow, act, now, pause
+from svcnb.client.calls import Flow, act, polling
 from svcnb.client.chain import abi
 from svcnb.client.chain.access import ChainAccess
 from svcnb.client.chain.names import Names, sentence
@@ -231,8 +231,7 @@ class Writer:
     # --- sending ------------------------------------------------------------------------------------------------
 
     def _wait(self, sent: str, preview: Preview) -> Flow[dict[str, Any]]:
-        begun, _ = yield from now()
-        delay = _FIRST_POLL_S
+        polls = yield from polling(RECEIPT_TIMEOUT_S, first=_FIRST_POLL_S, longest=_LONGEST_POLL_S)
         while True:
             try:
                 mined = yield from self.chain.rpc("eth_getTransactionReceipt", sent)
@@ -240,11 +239,8 @@ class Writer:
                 raise _outcome_unknown(preview, sent, error.message) from error
             if mined is not None:
                 break
-            here, _ = yield from now()
-            if here - begun > RECEIPT_TIMEOUT_S:
+            if not (yield from polls.wait()):
                 raise _outcome_unknown(preview, sent, f"not in a block after {RECEIPT_TIMEOUT_S:.0f} s")
-            yield from pause(delay)
-            delay = min(2 * delay, _LONGEST_POLL_S)
         if int(mined.get("status", "0x1"), 16) != 1:
             raise ChainError(
                 f"the transaction {sent} was mined and reverted: {preview.what}",

@@ -8,7 +8,7 @@ from datetime import timedelta
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, cast
 
-from svcnb.client.calls import Call, Flow, act, ask, now, pause
+from svcnb.client.calls import Call, Flow, act, ask, polling, require_number
 from svcnb.client.chain_secured import mint
 from svcnb.client.chain_secured.mint import HashForm, hash_of, permission_arguments
 from svcnb.client.chain_secured.models import KeyCheck
@@ -56,6 +56,7 @@ def create(
             f"invalid form {form!r}: expected 'bytes' or 'text'",
             hint="Pass form='bytes', as in the specification, or form='text' if the service requires it.",
         )
+    require_number(verify or 0.0)
     numbers = with_numbers(permissions)
     expiration = yield from _expiration(account, expires_in)
     arguments = {"description": description, "permissions": numbers, "expiration": expiration, "form": form}
@@ -91,8 +92,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
     """Executes an action repeatedly until the service finds the key or the timeout expires, and returns the result."""
     text = _secret(key)
     tag = f"{KEY_CHECK}{secrets.token_hex(8)}"
-    begun, _ = yield from now()
-    delay = _FIRST_POLL_S
+    polls = yield from polling(timeout, first=_FIRST_POLL_S, longest=_LONGEST_POLL_S)
     while True:
         try:
             yield from ask(
@@ -114,11 +114,8 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
             answer, resolves = error.code, True
         else:
             answer, resolves = "ran", True
-        here, _ = yield from now()
-        if resolves or here - begun >= timeout:
+        if resolves or not (yield from polls.wait()):
             break
-        yield from pause(min(delay, max(0.0, timeout - (here - begun))))
-        delay = min(2 * delay, _LONGEST_POLL_S)
     known = {entry.api_key_hash for entry in (yield from listing(account))}
     forms: tuple[HashForm, ...] = ("bytes", "text")
     form: HashForm | None = next((form for form in forms if _hashed_as(text, form) in known), None)

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
-from svcnb.client.calls import Answer, Call, Flow, Noted, ask, now, pause
+from svcnb.client.calls import Answer, Call, Flow, Noted, ask, polling, require_number
 from svcnb.client.config import Config
 from svcnb.client.errors import BadRequest, InvalidArgument, NotFound, NotTheApi, OutOfCredit, PaymentFailed, TimedOut
 from svcnb.client.models.billing import Balance, Payment
@@ -70,13 +70,11 @@ def confirm(payment: Payment | str) -> Flow[Balance]:
 
 def wait(payment: Payment, timeout: float) -> Flow[Payment]:
     """Repeats the confirmation until the service has credited the payment, and returns the payment."""
-    begun, _ = yield from now()
-    delay = FIRST_POLL_S
+    polls = yield from polling(timeout, first=FIRST_POLL_S, longest=LONGEST_POLL_S)
     while True:
         try:
             after = yield from confirm(payment)
         except BadRequest as error:
-            here, _ = yield from now()
             if _mentions(error, "credited already", "already credited"):  # the payment page has confirmed the payment
                 yield _credited(payment)
                 return payment.model_copy(update={"status": "credited", "balance": (yield from balance())})
@@ -84,7 +82,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
                 raise
             if _mentions(error, "failed", "declined", "canceled", "cancelled", "pay again", "begin another"):
                 raise PaymentFailed(f"the processor did not collect the payment: {error.message}") from error
-            if here - begun >= timeout:
+            if not (yield from polls.wait()):
                 raise TimedOut(
                     f"the processor did not collect the payment within {timeout:g} s: {error.message}",
                     hint="Make the payment, then call svc.billing.wait(payment) again. A crypto payment usually takes "
@@ -92,12 +90,11 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
                 ) from error
         else:
             return payment.model_copy(update={"status": "credited", "balance": after})
-        yield from pause(min(delay, max(0.0, timeout - (here - begun))))
-        delay = min(delay * 2, LONGEST_POLL_S)
 
 
 def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
     """Starts and returns a payment. With a local processor, the flow completes the payment and waits for the credit."""
+    require_number(timeout)
     payment = yield from create_payment_intent(amount_cents, method)
     body = _opening(payment) | {"payment_method": payment.method}
     try:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pydantic import ValidationError
 
-from svcnb.client.calls import Answer, Call, Flow, Request, ask, now, pause
+from svcnb.client.calls import Answer, Call, Flow, Request, ask, polling
 from svcnb.client.config import Config, clean_url
 from svcnb.client.errors import ConfigError, InvalidArgument, SvcnbError, TimedOut, Unauthorized
 from svcnb.client.listing import Listing
@@ -99,13 +99,12 @@ def who(access: ServiceAccess) -> Flow[Me | None]:
 
 def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
     """Checks every two seconds until a user has approved the token, and returns the user."""
-    begun, _ = yield from now()
+    polls = yield from polling(timeout, first=APPROVAL_POLL_S, longest=APPROVAL_POLL_S)
     while True:
         try:
             return (yield from me(access))
         except Unauthorized as error:
-            here, _ = yield from now()
-            if here - begun + APPROVAL_POLL_S > timeout:
+            if not (yield from polls.wait()):
                 raise TimedOut(
                     f"the token was not approved within {timeout:g} s",
                     hint=(
@@ -113,7 +112,6 @@ def until_approved(access: ServiceAccess, timeout: float) -> Flow[Me]:
                         "uses the same token."
                     ),
                 ) from error
-        yield from pause(APPROVAL_POLL_S)
 
 
 def tokens(access: ServiceAccess) -> Flow[Listing[TriggerToken]]:
@@ -248,8 +246,7 @@ def run_page(
 def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, timeout: float) -> Flow[TriggerRun]:
     """Waits until the given run or the newest run has ended, and returns the run."""
     wanted = None if run is None else getattr(run, "run_id", None) or _id(run, "run", "triggers.fire or triggers.runs")
-    begun, _ = yield from now()
-    wait = FIRST_POLL_S
+    polls = yield from polling(timeout, first=FIRST_POLL_S, longest=LONGEST_POLL_S)
     seen: TriggerRun | None = None
     while True:
         if wanted is None:
@@ -263,8 +260,7 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
         seen = next((item for item in page if wanted is None or item.id == wanted), None)
         if seen is not None and seen.ended:
             return seen
-        here, _ = yield from now()
-        if here - begun > timeout:
+        if not (yield from polls.wait()):
             absent = "no run started within" if wanted is None else f"the trigger had no run {wanted} within"
             late = absent if seen is None else f"the run is still {seen.status} after"
             raise TimedOut(
@@ -272,8 +268,6 @@ def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, tim
                 hint="To see the state of the runs, call triggers.runs(trigger). The service retries a failed run for "
                 "up to 36 s.",
             )
-        yield from pause(wait)
-        wait = min(LONGEST_POLL_S, wait * 1.5)
 
 
 def fire(

@@ -117,6 +117,18 @@ async def change(ask: Ask) -> Response:
     """Changes a trigger. Absent and null fields stay unchanged. New code requires the usage key again."""
     before = await _own_trigger(ask)
     body: PatchTrigger = read(PatchTrigger, await ask.json())
+    while (after := await _try_to_change(ask, before, body)) is None:
+        before = await _own_trigger(ask)
+    ask.triggers.changed(after)
+    return await _shown_trigger(ask, after)
+
+
+async def _try_to_change(ask: Ask, before: TriggerRecord, body: PatchTrigger) -> TriggerRecord | None:
+    """Changes a trigger, and returns the new record.
+
+    Returns None, without a change, if another request has changed or deleted the trigger since the caller read it. The
+    checks of the kind, the settings and the usage key are then no longer valid.
+    """
     triggers = ask.triggers
     is_long = is_large(body) or store.trigger_chars(before) > LARGE_BYTES
     changes, moved = await _beside(lambda: _changes(ask, before, body), is_long=is_long)
@@ -129,6 +141,9 @@ async def change(ask: Ask) -> Response:
     changes["updated_at"] = now
 
     def work(connection: Connection) -> TriggerRecord | None:
+        current = store.find_trigger(connection, before.id)
+        if current is None or current.definition != before.definition:
+            return None
         # An owner who already exceeds the limit can still rename, disable and shorten triggers.
         changed = replace(before, **changes)
         if store.trigger_chars(changed) > store.trigger_chars(before):
@@ -136,11 +151,7 @@ async def change(ask: Ask) -> Response:
         store.change_trigger(connection, before.id, changes)
         return store.find_trigger(connection, before.id)
 
-    after = await triggers.store.run_long(work)
-    if after is None:
-        raise no_trigger(before.id)
-    triggers.changed(after)
-    return await _shown_trigger(ask, after)
+    return await triggers.store.run_long(work)
 
 
 async def remove(ask: Ask) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
@@ -60,6 +60,11 @@ class TriggerRecord:
     watermark: float
     next_block: int | None
     last_block_hash: str | None
+
+    @property
+    def definition(self) -> TriggerRecord:
+        """Copy without the columns that the scanners change."""
+        return replace(self, watermark=0.0, next_block=None, last_block_hash=None)
 
     def __repr__(self) -> str:
         return f"TriggerRecord(id={self.id!r}, kind={self.kind!r}, name={self.name!r})"

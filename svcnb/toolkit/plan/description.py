@@ -262,7 +262,7 @@ class Description(BaseModel):
             made = cls.model_validate(values)
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
+            where = ".".join(str(part) for part in first["loc"]) + (f" in {file}" if file else "")
             message = f": {str(first['msg']).removeprefix('Value error, ')}"
             wrong = "unknown setting" if first["type"] == "extra_forbidden" else "invalid setting"
             raise InvalidArgument(

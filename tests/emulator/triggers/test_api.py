@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from svcnb.emulator.triggers import admission, execution
+from svcnb.emulator.triggers import admission, execution, routes
 from svcnb.emulator.triggers.identity import challenge_of
 from svcnb.protocol.cid import source_cid
 
@@ -242,6 +242,30 @@ async def test_invalid_and_unknown_ids_are_rejected(door):
     assert await refused(door, "GET", f"/api/triggers/{uuid4()}") == (404, "not_found")
     assert await refused(door, "PATCH", f"/api/triggers/{uuid4()}", {}) == (404, "not_found")
     assert await refused(door, "GET", f"/api/triggers/{uuid4()}/runs") == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({"kind": "schedule", "config": {"cron": "0 0 1 1 *"}}, {"config": {}}, (400, "cron_required")),
+        ({"action_code": ECHO + " ", "usage_api_key": KEY}, {"action_code": ECHO}, (422, "usage_api_key_required")),
+    ],
+)
+async def test_a_change_is_checked_against_a_simultaneous_change(door, monkeypatch, first, second, expected):
+    made = await door.ok("POST", "/api/triggers", body())
+    path = f"/api/triggers/{made['id']}"
+    read_trigger, earlier = routes._own_trigger, [first]
+
+    async def reading(ask: Any) -> Any:
+        found = await read_trigger(ask)
+        if earlier:
+            await door.ok("PATCH", path, earlier.pop())
+        return found
+
+    monkeypatch.setattr(routes, "_own_trigger", reading)
+    assert await refused(door, "PATCH", path, second) == expected
+    after = await door.ok("GET", path)
+    assert {name: after[name] for name in first if name in after} == {n: v for n, v in first.items() if n in after}
 
 
 async def test_a_foreign_trigger_looks_like_a_missing_one(door):

@@ -78,7 +78,8 @@ def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any
     if function not in {*known, "constructor"}:
         raise click.ClickException(f"unknown function {function!r}: expected one of {', '.join(known)}")
     inputs = [each.get("inputs", []) for each in interface if each.get("name", "constructor") == function]
-    types = {each["name"].rstrip("_"): each["type"] for each in (inputs[0] if inputs else [])}
+    parameters = enumerate(inputs[0] if inputs else [], 1)
+    types = {each["name"].rstrip("_") or f"argument {number}": each["type"] for number, each in parameters}
     if len(given) == 1 and given[0].endswith(".json"):
         values = response(Path(given[0]))
         if missing := ["signature" if name in {"v", "r", "s"} else name for name in types if name not in values]:
