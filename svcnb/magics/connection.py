@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from svcnb.client import Client
-from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.errors import ConfigError, InvalidArgument, ServiceError
 from svcnb.client.key_check import is_key_valid
 from svcnb.client.models.base import Model
 from svcnb.control import EmulatorControl
@@ -146,7 +146,7 @@ class Connection:
             service=client.base_url,
             key="yes" if valid else "unknown" if has_key else "none",
             node=f"{version.name} {version.version}, {'ready' if health.healthy else 'not ready'}".strip(),
-            credit=client.billing.balance().balance_display if valid else "",
+            credit=_credit(client) if valid else "",
             from_=self._by,
         )
 
@@ -206,6 +206,13 @@ class Connection:
         self.options.print_help()
         told = self._shell.magics_manager.magics["cell"]["action"].__doc__
         print(f"\n{told}")  # noqa: T201 - help is printed
+
+
+def _credit(client: Client) -> str:
+    try:
+        return client.billing.balance().balance_display
+    except ServiceError:  # for example, billing is disabled
+        return "unknown"
 
 
 def _is_local(address: str) -> bool:

@@ -257,7 +257,7 @@ class Chain:
             Address of the contract wallet, in lowercase with the prefix 0x.
 
         Raises:
-            ChainUnavailable: The chain does not respond.
+            ChainUnavailable: The chain does not respond, rejected the transaction, or reverted it.
             AbiError: ``owner`` is not an address.
         """
         return await self._relay.create(self._artifact.wallet(owner))

@@ -63,7 +63,7 @@ class FetchResponse(NamedTuple):
     Attributes:
         status: HTTP status code from 200 to 599.
         status_text: Reason phrase, often empty.
-        headers: Pairs of name and value, without the headers of the removed content encoding.
+        headers: Pairs of name and value, without cookies and headers about the transfer, such as content-length.
         body: Complete body. A large body is a `bytearray`, which avoids a copy.
         url: URL after redirects.
         redirected: Whether the server redirected the request.
