@@ -61,7 +61,7 @@ class CompileFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Compiled:
-    """Content of the two files that the compiler writes.
+    """Content of the two files that this tool writes.
 
     Attributes:
         interface: Content of ``account_config.json``.

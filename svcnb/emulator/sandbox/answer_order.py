@@ -68,7 +68,10 @@ class AnswerOrder:
             self._set_position(operation, math.inf)  # the second attempt also aborts the operation
 
     def repeat(self) -> None:
-        """Ends the recording, because the second attempt starts. Results that did not arrive are last in the order."""
+        """Ends the recording. Call this method when the second attempt starts.
+
+        Results that did not arrive in the first attempt are last in the order.
+        """
         for is_answer, operation in self._log:
             if not is_answer and operation not in self._positions:
                 self._set_position(operation, len(self._log))

@@ -185,7 +185,7 @@ class Network:
     async def _read(
         self, response: httpx.Response, max_bytes: int, account: str
     ) -> tuple[bytes | bytearray, tuple[Callable[[], None], ...]]:
-        """Returns the body, and functions that release its memory budget.
+        """Reads a response. Returns its body, and functions that release the memory budget of the body.
 
         For a large body, the method waits for free budget before it reads the rest of the body.
         """
@@ -287,7 +287,7 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
 
 
 def _announced(response: httpx.Response, max_bytes: int) -> int:
-    """Returns the memory budget of a body in bytes: its length if known, otherwise the maximum."""
+    """Returns the memory to reserve for a body, in bytes: the length of the body if known, otherwise the maximum."""
     length = response.headers.get("content-length", "")
     plain = "content-encoding" not in response.headers
     return min(int(length), max_bytes) if plain and length.isascii() and length.isdigit() else max_bytes

@@ -49,7 +49,8 @@ class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
     If ``spares`` is two or more, the pool reserves the last spare (warmed-up isolate) for accounts whose recent use is
-    not clearly above average. While several accounts are active, these accounts must also have no other unfinished run.
+    not clearly above average. While several accounts are active, an account with another unfinished run does not
+    receive this spare.
 
     Attributes:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.

@@ -47,7 +47,7 @@ class Process:
         self.exited: asyncio.Future[Exit] = loop.create_future()
 
     def end(self, how: Exit) -> None:
-        """Records the exit of the process."""
+        """Records the exit of the process, or the failure of its start."""
         if not self.begun.done():
             self.begun.set_result(None)
         if not self.exited.done():
