@@ -46,8 +46,7 @@ SERVICE = {
     "memory": f"{RUN.memory_limit_mb} MiB",
     "source": size(RUN.max_code_length),
     "parameters": (
-        "no limit except the size of the body. The client of svcnb warns above "
-        f"{size(limits.JS_PARAMS_ADVICE_BYTES)}"
+        f"no limit except the size of the body. The client of svcnb warns above {size(limits.JS_PARAMS_ADVICE_BYTES)}"
     ),
     "response": f"{size(RUN.max_response_length)} ({RUN.max_response_length:,} bytes of text)",
     "logs": f"{RUN.max_console_log_length:,} bytes",
