@@ -106,8 +106,7 @@ class Config:
         retries: Retry policy.
         correlation_id: Id that the client sends with every call and that the service returns, or None.
         history: File in which the client records runs. ``off`` disables the recording. None selects the default path.
-        headers: Headers of every request to the service, for example for a gateway. Displays never show
-            the headers.
+        headers: Headers of every request to the service, for example for a gateway. Displays never show headers.
         wallet_auth: Provider of the header that authenticates a wallet instead of a key at the billing endpoints, or
             None.
     """
