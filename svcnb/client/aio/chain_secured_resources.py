@@ -63,10 +63,7 @@ class AsyncOnChainWallets(AsyncOnChainResource):
         return await self._do(flows.create_wallet(self._account, name, description))
 
     async def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or the wallets that ``group`` permits.
-
-        In a group, a wallet with the zero address means every wallet.
-        """
+        """Returns all wallets, or those that ``group`` permits. In a group, the zero address means every wallet."""
         return await self._do(flows.wallets(self._account, group))
 
     async def delete(self, wallet: WalletRef) -> Receipt:
@@ -125,8 +122,7 @@ class AsyncOnChainUsageKeys(AsyncOnChainResource):
             can_create_groups: Whether the key can create groups.
             can_delete_groups: Whether the key can delete groups.
             can_create_pkps: Whether the key can create wallets.
-            expires_in: Time from now until the key expires: ``"30d"``, seconds, or a timedelta. None means that the
-                key never expires.
+            expires_in: Time from now until the key expires: ``"30d"``, seconds or a timedelta. None means never.
             form: Form of the key whose hash is stored on chain. ``bytes`` means its 32 bytes, as in the specification.
                 ``text`` means its base64 text, which some services require.
             verify: Maximum time to wait until the service finds the key, in seconds. None skips this check. The check
@@ -267,10 +263,7 @@ class AsyncOnChainGroups(AsyncOnChainResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates and returns a group.
-
-        The first transaction creates the group with up to ten actions and ten wallets. Each further action or wallet
-        needs its own transaction.
+        """Creates and returns a group. Each entry of a list after the first ten needs its own transaction.
 
         Args:
             name: Name of the group.
@@ -382,9 +375,7 @@ class AsyncOnChainActions(AsyncOnChainResource):
     async def update(
         self, action: ActionRef, *, name: str | None = None, description: str | None = None
     ) -> RegisteredAction:
-        """Changes the name or description of a registered action. None keeps the current value.
-
-        The method returns the changed registration.
+        """Changes an action's name or description, and returns the registration. None keeps the current value.
 
         Raises:
             NotFound: The action is not registered.
@@ -396,10 +387,7 @@ class AsyncOnChainActions(AsyncOnChainResource):
         return await self._change("removeAction", int(references.one_action_hash(action, "mine"), 16))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all registered actions of the account, or the actions that ``group`` permits.
-
-        In a group, an action with the hash zero means every action.
-        """
+        """Returns all actions, or those that ``group`` permits. In a group, the hash zero means every action."""
         return await self._do(flows.actions_of(self._account, group))
 
     async def get(self, action: ActionRef) -> RegisteredAction:
