@@ -189,7 +189,7 @@ def _confirmed(work: Callable[[bool], Any], *, yes: bool) -> Any:
 
 
 _PYTHON: Final = "this call requires confirm=True, because it"
-"""First words of `NotConfirmed.message`, which a command replaces."""
+"""First words of `NotConfirmed.message`. A command replaces them, because it has ``--yes`` instead of ``confirm``."""
 
 
 def _signer(file: Path, contract_wallet: str | None) -> Signer:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group("chain-secured", cls=CommandGroup)
 def command() -> None:
-    """Open and audit ChainSecured accounts, and create wallets and keys.
+    """Create, show and audit ChainSecured accounts, and create their wallets and keys.
 
     The wallet of --wallet-key-file owns the account, signs each change, and pays the gas on the chain.
     """

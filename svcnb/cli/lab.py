@@ -106,7 +106,10 @@ def _emulator(state: Path | None, *, shared: bool) -> Iterator[tuple[str, dict[s
 
 
 def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str, str]]] | None:
-    """Returns the emulator that the workshop server runs for this learner, or None if there is no such emulator."""
+    """Returns a context manager for the emulator that the workshop server runs for this learner.
+
+    The context manager yields the same kinds of values as `_emulator`. Returns None if there is no such emulator.
+    """
     base_url = os.environ.get("SVC_BASE_URL")
     if not base_url or not os.environ.get("SVC_WORKSHOP_URL"):
         return None

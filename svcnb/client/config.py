@@ -70,8 +70,8 @@ class Timeouts:
 class Retries:
     """Retry policy of a client.
 
-    The client retries a call that the service rejected with status 429 or 503, because such a rejection is free. After
-    a connection failure, the client retries only a call that is safe to repeat.
+    The client retries a call that the service rejected with status 429 or 503, because the service then did not execute
+    the call. After a connection failure, the client retries only a call that is safe to repeat.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.
@@ -106,8 +106,7 @@ class Config:
         retries: Retry policy.
         correlation_id: Id that the client sends with every call and that the service returns, or None.
         history: File in which the client records runs. ``off`` disables the recording. None selects the default path.
-        headers: Headers of every request to the service, for example for a gateway. Displays never show
-            the headers.
+        headers: Headers of every request to the service, for example for a gateway. Displays never show headers.
         wallet_auth: Provider of the header that authenticates a wallet instead of a key at the billing endpoints, or
             None.
     """

@@ -45,7 +45,7 @@ from svcnb.exit_codes import ExitCode
 
 
 class Explicable(SvcnbError):
-    """Error for a call that the service rejected. `explain` describes the cause.
+    """Base class of the errors whose cause `explain` can find: `Unauthorized`, `Forbidden` and `ActionError`.
 
     Attributes:
         explainer: Function that finds the missing permission with a query to the service. None if the error comes from
@@ -112,7 +112,7 @@ class TransportError(SvcnbError):
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
-    """True if the client did not send anything, so that you can repeat any call."""
+    """True if the client sent no part of the request. It is then safe to repeat the call, even if it changes data."""
 
     refused: bool = False
     """True if no server listens at the address on this machine. An immediate retry then fails again."""
@@ -128,7 +128,7 @@ class TimedOut(TransportError):
 
 
 class NotTheApi(TransportError):
-    """Error for a response from a different API. The host or the path in ``base_url`` is wrong."""
+    """Error for a response that the API does not send, for example HTML. Usually, ``base_url`` is wrong."""
 
     default_hint = "Set base_url to the part of the address before /core/v1."
 
@@ -169,9 +169,8 @@ class ActionError(Explicable):
         stage: ``compile`` for a syntax error, ``limit`` for an exceeded limit or insufficient credit, ``run`` for an
             error that the action threw.
         name: Name of the JavaScript error, for example ``TypeError``, or an empty string.
-        line: Number of the source line that comes first in the stack trace, as the service reports the number. None if
-            unknown.
-        column: Number of the column in this line. None if unknown.
+        line: Line of the source that the error text of the service names first. None if the text names no line.
+        column: Column in this line. None if the text names no column.
         stack: Stack trace, with one line for each call. Empty if the service sent no stack trace.
         logs: Console output. Empty for errors that the client raises, because the service deletes the output of failed
             runs.
@@ -348,7 +347,7 @@ class Unavailable(ServiceError):
 
 
 class WorkerLost(SvcnbError):
-    """Error for a run whose worker was lost. It is unknown whether the service executed the action."""
+    """Error for a run whose worker returned no result. It is unknown whether the service executed the action."""
 
     default_hint = "Call batch.resume() to repeat the run. The first run may have completed and been charged."
 
@@ -389,4 +388,4 @@ BY_STATUS: Final[dict[int, type[ServiceError]]] = {
     500: InternalError,
     503: Unavailable,
 }
-"""Error class for each status. All other statuses raise `ServiceError`."""
+"""Error class for each error status. For all other error statuses, the client raises `ServiceError`."""

@@ -140,7 +140,7 @@ OUTBOUND_WAIT_S: Final = 30
 
 After this time, the request fails with an error that the action can catch."""
 MAX_HELD_BYTES: Final = 160 * 1024 * 1024
-"""Maximum total size of the responses to outbound requests in the memory of the service, in bytes, for all accounts."""
+"""Maximum size in memory of the responses to outbound requests, for all accounts together, in bytes."""
 MAX_HELD_BYTES_PER_ACCOUNT: Final = 64 * 1024 * 1024
 SMALL_ANSWER_BYTES: Final = 64 * 1024
 """Responses up to this size do not count towards `MAX_HELD_BYTES`."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from svcnb.checked import checked
-from svcnb.client.errors import ConfigError, SvcnbError, TransportError
+from svcnb.client.errors import ConfigError, ServiceError, SvcnbError, TransportError
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import api_key_hash
@@ -235,7 +235,7 @@ def read_account_data(
     entries = history.ledger(service=service)  # read before the balance request, which adds an entry
     try:
         account, keys = _keys_of(client, own)
-        balance = -client.billing.balance().balance_cents
+        balance = _balance_of(client, unseen)
     except TransportError as error:
         reachable, account = False, history.account_of(service, own) or own
         unseen.append(
@@ -291,8 +291,17 @@ def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
     return wallet or own, keys if own in keys else {own: ACCOUNT_KEY, **keys}
 
 
+def _balance_of(client: Client, unseen: list[str]) -> int | None:
+    """Returns the credit in cents. Without an answer from billing, returns None and adds the reason to ``unseen``."""
+    try:
+        return -client.billing.balance().balance_cents
+    except ServiceError as error:
+        unseen.append(f"The balance could not be read: {error.message}.")
+        return None
+
+
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
-    """Adds the usage keys that the account's keys created, including keys that the account has deleted."""
+    """Returns the given keys and the usage keys that these keys created, including deleted usage keys."""
     found = dict(keys)
     for each in entries:  # oldest first
         if each.subject and each.key_hash in found and each.subject not in found:

@@ -45,7 +45,9 @@ SERVICE = {
     "time, including waiting time": f"{RUN.timeout_ms // 60_000} minutes",
     "memory": f"{RUN.memory_limit_mb} MiB",
     "source": size(RUN.max_code_length),
-    "parameters": f"no limit except the size of the body. The client of svcnb warns above {size(limits.JS_PARAMS_ADVICE_BYTES)}",
+    "parameters": (
+        f"no limit except the size of the body. The client of svcnb warns above {size(limits.JS_PARAMS_ADVICE_BYTES)}"
+    ),
     "response": f"{size(RUN.max_response_length)} ({RUN.max_response_length:,} bytes of text)",
     "logs": f"{RUN.max_console_log_length:,} bytes",
     "outbound requests": f"{RUN.max_fetch_count}. The service does not count redirects",

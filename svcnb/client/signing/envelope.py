@@ -1,4 +1,4 @@
-"""Signed envelopes, and their conversion to a request body and to the billing header."""
+"""Envelopes (typed data that authorises one operation), their signature, and their conversion to HTTP requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SignedEnvelope:
-    """Typed data with the signature of a wallet.
+    """Envelope of one operation with the signature of a wallet, which authorises the operation.
 
     An envelope has no nonce. Anyone who has the envelope can use it repeatedly while it is valid: from 300 seconds
     before ``issued_at`` to 300 seconds after ``issued_at``.
@@ -38,23 +38,23 @@ class SignedEnvelope:
 
     @property
     def address(self) -> str:
-        """Address of the wallet that signed."""
+        """Address of the wallet that authorises the operation. For a `ContractWallet`, the address of the contract."""
         return str(self.typed_data["message"]["address"])
 
     @property
     def issued_at(self) -> int:
-        """Time of the signature on the service's clock, in Unix seconds."""
+        """Time in the envelope, in Unix seconds. The time refers to the service's clock."""
         return int(self.typed_data["message"]["issuedAt"])
 
     def as_request(self) -> dict[str, Any]:
-        """Returns the request body for the flow's endpoint, with the members ``typed_data`` and ``signature``."""
+        """Returns the request body for the operation's endpoint: an object with ``typed_data`` and ``signature``."""
         return {"typed_data": self.typed_data, "signature": self.signature}
 
     def as_headers(self) -> dict[str, str]:
         """Returns the header that authenticates calls to the billing endpoints.
 
         Raises:
-            InvalidArgument: The envelope was signed for another flow.
+            InvalidArgument: The envelope does not authorise calls to the billing endpoints.
         """
         if self.flow is not Flow.BILLING_AUTH:
             raise InvalidArgument(
@@ -83,17 +83,17 @@ class SignedEnvelope:
 def sign_flow(
     signer: AnySigner, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> SignedEnvelope:
-    """Builds the envelope of a flow, signs the envelope with a wallet, and returns the signed envelope.
+    """Builds the envelope that authorises an operation, signs it with a wallet, and returns the signed envelope.
 
     Args:
         signer: Wallet that signs: a signer or an eth-account account.
-        flow: Flow of the envelope, for example ``CreateWallet``.
+        flow: Name of the operation, for example ``CreateWallet``.
         chain_id: Id of the chain that the service uses: ``svc.node.chain_config().chain_id``.
         issued_at: Current time of the service in Unix seconds: ``int(svc.now())``.
         vocabulary: Names of the service. None means the names of the specification.
 
     Raises:
-        InvalidArgument: The flow does not exist, or a number is out of range.
+        InvalidArgument: The operation does not exist, or a number is out of range.
         SigningError: The wallet did not sign.
     """
     signer = as_signer(signer)

@@ -245,7 +245,7 @@ class ControlPlane:
         return {"ok": True, "user_email": user.email}
 
     async def contract_wallet(self, _call: Call, body: ContractWalletRequest) -> dict[str, str]:
-        """Deploys an ERC-1271 wallet that accepts its owner's signatures."""
+        """Deploys an ERC-1271 wallet that accepts its owner's signatures, and returns the wallet's address."""
         return {"address": await self.chain.deploy_contract_wallet(body.owner)}
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:

@@ -15,10 +15,10 @@ _SPARES_OF_AUTO = 1
 
 
 def make_engine(settings: Settings) -> Engine:
-    """Returns a new engine of the kind that the settings select.
+    """Returns a new engine of the kind that ``settings.action_engine`` selects, or a `PageEngine` in a browser page.
 
     Args:
-        settings: Settings with ``action_engine`` and the limits of processes.
+        settings: Settings with the engine, its limits, and the names that are visible to actions.
 
     Raises:
         ToolMissing: Deno or an engine's JavaScript bundle is not installed.
@@ -27,7 +27,7 @@ def make_engine(settings: Settings) -> Engine:
     if IN_PAGE:
         from svcnb.emulator.sandbox.page_engine import PageEngine
 
-        return PageEngine(settings.limits, concurrency=concurrency, vocabulary=vocabulary)
+        return PageEngine(concurrency=concurrency, vocabulary=vocabulary)
     if settings.action_engine == "fast":
         from svcnb.emulator.sandbox.fast import FastEngine
 

@@ -46,13 +46,11 @@ class PageEngine:
     """Engine that runs actions in web workers of the page.
 
     Args:
-        limits: Limits of the prepared workers. A run can have lower limits.
         concurrency: Maximum number of runs at the same time, at most `WORKERS`.
         vocabulary: Names that are visible to actions.
     """
 
-    def __init__(self, limits: ActionLimits, *, concurrency: int, vocabulary: Vocabulary) -> None:
-        self._limits = limits
+    def __init__(self, *, concurrency: int, vocabulary: Vocabulary) -> None:
         self._names = names_json(vocabulary)
         self._slots = slots(min(concurrency, WORKERS))
         self._idle: deque[PageIsolate] = deque()
@@ -72,7 +70,7 @@ class PageEngine:
         self._stopped = False
 
     async def stop(self) -> None:
-        """Stops all idle workers. A busy worker stops after its run."""
+        """Stops all idle workers and the worker that is warming up. A busy worker stops after its run."""
         self._stopped = True
         if self._warming is not None:
             self._warming.cancel()

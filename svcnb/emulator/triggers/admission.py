@@ -1,4 +1,4 @@
-"""Admission of runs. The transaction that creates a run also checks the limits.
+"""Admission of runs: one database transaction checks the limits and creates a queued run.
 
 After the commit, the service executes the run, even if the service crashes before the execution. Before the commit, the
 run does not exist.
@@ -116,7 +116,11 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
 
 
 def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> None:
-    """Rejects a new or changed trigger if all triggers of its owner together are too large.
+    """Rejects a new or changed trigger if the stored texts of all triggers of its owner are too long in total.
+
+    Args:
+        connection: Connection inside a transaction.
+        values: New values of the trigger, by column.
 
     Raises:
         Refused: 413 ``triggers_too_large``.

@@ -112,7 +112,7 @@ class ChainEvents(Scanner):
         return [trigger for trigger in found if from_json(trigger.config)["chain"].lower() == self._chain.name]
 
     async def _poll(self, triggers: list[TriggerRecord]) -> bool:
-        """Reads the chain once for all triggers. Returns whether all triggers have read all available logs."""
+        """Reads the chain once for all triggers. Returns False if more blocks can be read for a trigger immediately."""
         try:
             head = await self._chain.rpc.number()
         except (ChainUnavailable, RpcError) as error:
@@ -245,7 +245,7 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
     Returns:
         The fields from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the arguments
         that the scanner decoded as indexed. This field also states whether the signature marks these arguments, and
-        whether the log also matches an assignment with other indexed arguments.
+        whether the log also matches the signature with other indexed arguments.
 
         If the log does not match the signature, ``decoded`` is empty, and ``decode_error`` contains the reason in place
         of ``decoded_as``. The run starts even in this case.
