@@ -123,7 +123,7 @@ def _box_marks(boxes: list[dict[str, Any]]) -> list[alt.Chart]:
 
 
 def _at(x: str, y: str) -> dict[str, Any]:
-    """Returns the encoding of a position in pixels."""
+    """Returns the encoding of a position, from the names of the fields that contain its coordinates in pixels."""
     return {
         "x": alt.X(x, type="quantitative", scale=None, axis=None),
         "y": alt.Y(y, type="quantitative", scale=None, axis=None),

@@ -38,7 +38,7 @@ NAME: Final = "svcnb"
 """Name of the renderer. ``alt.renderers.enable("svcnb")`` enables it for your own charts."""
 
 _PAGE: Final = Theme(text="#010101", muted="#020202", grid="#030303", background="transparent")
-"""Placeholder colours. A finished drawing contains the colours of the page instead."""
+"""Placeholder colours for the theme ``auto``. In the finished drawing, the colours of the page replace them."""
 
 _PAGE_COLOURS: Final = {
     _PAGE.text: "currentColor",

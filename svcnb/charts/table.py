@@ -17,7 +17,7 @@ MAX_ACTIONS: Final = 20
 """Maximum number of actions in one chart. The chart shows the actions with the most runs."""
 
 SUCCESS, FAILED, OPEN = 0, 1, 2
-"""Status of a run: succeeded, failed or unfinished."""
+"""Numbers in the array of `Table.status`: the run succeeded, failed, or is unfinished."""
 
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "time": ("started_at", "time"),
@@ -71,7 +71,7 @@ class Table:
         return len(self._frame)
 
     def times(self) -> Array:
-        """Returns the start of each row, in microseconds since 1970, UTC.
+        """Returns the time of each row: the start of a run, or the time of an event. Microseconds since 1970, UTC.
 
         Raises:
             InvalidArgument: The column is missing, does not contain times, or has empty values.
@@ -127,8 +127,8 @@ class Table:
     def labels(self, name: str) -> tuple[Array, list[str]]:
         """Returns a column of strings as an array and a list. The list contains each distinct string once.
 
-        The array contains one index of the list for each row. ``(none)`` replaces a missing value. For actions, the CID
-        replaces a missing name if the data has a column ``cid``.
+        For each row, the array contains the index of its string in the list. ``(none)`` replaces a missing value. For
+        actions, the CID replaces a missing name if the data has a column ``cid``.
 
         Raises:
             InvalidArgument: The column is missing.

@@ -37,10 +37,10 @@ WIDTH: Final = 640
 
 HEIGHT: Final = 220
 MUTED: Final = "muted"
-"""Name of the style for less important text."""
+"""Name of the Vega-Lite style for less important text."""
 
 OUTLINE: Final = "outline"
-"""Name of the style for frames."""
+"""Name of the Vega-Lite style for frames."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Theme:
     """Colours that differ between the light and the dark variant.
 
     Attributes:
-        text: Titles and labels.
-        muted: Subtitles, axis lines and less important parts.
-        grid: Lines behind the marks.
-        background: Background of the chart.
+        text: Colour of titles and labels.
+        muted: Colour of subtitles, axis lines and less important parts.
+        grid: Colour of the grid lines behind the data.
+        background: Colour of the chart's background.
     """
 
     text: str

@@ -53,8 +53,8 @@ _NOT_IN_LESSONS: Final = (
 )
 """Parts of JupyterLab that the page omits, because they delay each start.
 
-They are previews of files of other types, contextual help, saved layouts and links to other sites. They also include
-inline completion, for which the page contains no suggestions."""
+They are viewers for file types that the lessons do not contain, contextual help, saved layouts and links to other
+sites. They also include inline completion, for which the page has no source of suggestions."""
 
 
 def build_site(target: Path, report: Callable[[str], None], *, distribution: Path | None = None) -> int:

@@ -301,7 +301,7 @@ def _balance_of(client: Client, unseen: list[str]) -> int | None:
 
 
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:
-    """Adds the usage keys that the account's keys created, including keys that the account has deleted."""
+    """Returns the given keys and the usage keys that these keys created, including deleted usage keys."""
     found = dict(keys)
     for each in entries:  # oldest first
         if each.subject and each.key_hash in found and each.subject not in found:

@@ -26,7 +26,11 @@ class Alarm(Model):
     """Alarm about one problem of one action."""
 
     kind: Kind
-    """Kind of problem: ``failures``, ``silence``, ``latency`` or ``spend``."""
+    """Kind of problem.
+
+    ``failures``: too many runs failed. ``silence``: the action no longer runs. ``latency``: runs are too slow.
+    ``spend``: the runs cost too much."""
+
     action: str
     """Name of the action, or the CID of an action without a name."""
 
@@ -201,7 +205,10 @@ def _ended(frame: DataFrame, action: str) -> int:
 
 
 def _failing_since(frame: DataFrame, action: str) -> datetime:
-    """Returns the time of the first failure after the last success, or of the first failure in the period."""
+    """Returns the time of the first failure after the last success.
+
+    If no run failed after the last success, the function returns the time of the first failure in the period.
+    """
     runs = _of(frame, action)
     failed, well = runs[runs["status"] == "failed"], runs[runs["status"] == "success"]
     unbroken = failed if well.empty else failed[failed["started_at"] > well["started_at"].iloc[-1]]

@@ -258,12 +258,12 @@ class _Reader:
 
     @classmethod
     def of(cls, kind: Any, mode: Literal["validation", "serialization"]) -> dict[str, Any]:
-        """Returns the shape of a model of this package."""
+        """Returns the types and fields of a model of this package, in the format of `shape`."""
         schema = TypeAdapter(kind).json_schema(mode=mode)
         return cls(schema).shape(schema)
 
     def resolve(self, schema: Any) -> Any:
-        """Returns a schema with resolved references."""
+        """Returns the object to which a reference points. An object that is not a reference stays unchanged."""
         for _ in range(_MAX_DEPTH):
             if not isinstance(schema, Mapping) or "$ref" not in schema:
                 return schema

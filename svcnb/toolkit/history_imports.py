@@ -84,7 +84,10 @@ def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
 
 
 def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Adds runs of triggers. If an emulator reported the key and the cost of a run, the function keeps these values."""
+    """Adds runs of triggers to the table ``runs``.
+
+    If an emulator reported the key and the cost of a run, the function keeps these values.
+    """
     connection.execute("BEGIN IMMEDIATE")
     for row in rows:
         query = "SELECT key_hash, base_url, cost_cents FROM runs WHERE source = 'trigger' AND run_id = ?"
@@ -162,7 +165,7 @@ _COPIED: Final = {
     "ledger": LEDGER_COLUMNS,
     "account_keys": ("base_url", "key_hash", "account", "name"),
 }
-"""Names of the copied tables and of their columns."""
+"""Tables that a merge copies from another history, each with the names of its columns."""
 
 _NAMES: Final = ", ".join(COLUMNS)
 _MERGE_RUNS: Final = (  # The statements contain only names of this package.

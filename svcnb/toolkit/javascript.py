@@ -88,7 +88,7 @@ class Call(NamedTuple):
 
 
 class Script:
-    """Parsed source.
+    """Parsed JavaScript source, with its syntax tree, its scopes and the uses of its names.
 
     Args:
         source: JavaScript as a classic script, which can also contain imports.
@@ -121,7 +121,11 @@ class Script:
         return node.start_point[0] + 1, len(before.decode("utf-8", "replace")) + 1
 
     def walk(self, start: Node | None = None) -> Iterator[Node]:
-        """Yields a node and all its descendants, in the order of the source."""
+        """Yields a node and all its descendants, in the order of the source.
+
+        Args:
+            start: First node. None means the root of the tree.
+        """
         todo = [start or self.root]
         while todo:
             node = todo.pop()

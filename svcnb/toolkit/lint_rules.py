@@ -336,7 +336,7 @@ def _members(context: Context, node: Node) -> tuple[list[str], bool]:
 
 
 def _is_awaited(node: Node) -> bool:
-    """Returns whether the code awaits, returns, chains, stores or passes on a promise."""
+    """Returns whether the code uses the promise of a call: awaits, returns, chains, stores or passes on the promise."""
     parent = node.parent
     while parent is not None and parent.type == "parenthesized_expression":
         parent = parent.parent
