@@ -28,7 +28,8 @@ _IDENTIFIERS: Final = (
 def output_options(command: F) -> F:
     """Decorator that adds ``--output``, ``--json`` (short for ``--output json``) and ``--quiet``.
 
-    The command receives the argument ``as_json``, which is True if the command must pass complete records to `show`.
+    The command receives the argument ``as_json``. It is True for JSON and CSV. The command must then pass all fields of
+    its result to `show`.
     """
 
     @click.option(

@@ -95,8 +95,8 @@ class Ask:
         """Returns the parsed JSON body.
 
         Raises:
-            Refused: 400 ``invalid_json`` if the body is not UTF-8 JSON or exceeds a limit for JSON, or an error of
-                `bytes`.
+            Refused: 400 ``invalid_json`` if the body is not UTF-8 JSON or exceeds a limit for JSON. The errors of
+                `bytes` are also possible.
         """
         data = await self.bytes(self.triggers.max_body_bytes)
         try:

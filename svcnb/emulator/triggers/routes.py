@@ -44,7 +44,7 @@ _TRIED: Final = _BODY | _ID | {429}
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """Returns the endpoints for triggers and runs."""
+    """Returns the endpoints for triggers, runs, tokens and the current user."""
     return [
         rows.owned("GET", "/api/me", me, response=Me),
         rows.owned("POST", "/api/triggers", create, request=CreateTrigger, response=Trigger, errors=_BODY),
