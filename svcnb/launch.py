@@ -230,11 +230,11 @@ def _require_text(name: str, value: object) -> None:
                 os.fsencode(text)
                 continue
             except UnicodeEncodeError:
-                wrong = "expected a string that UTF-8 can encode, got half of a surrogate pair"
+                wrong = "expected a string that UTF-8 can encode, got an unpaired surrogate"
         shown = "" if name == "control_token" else f"={value!r}"
         raise SettingRefused(
             f"invalid setting {name}{shown}: {wrong}",
-            hint=f"Pass {name} as a str without null characters and halves of surrogate pairs.",
+            hint=f"Pass {name} as a str without null characters and unpaired surrogates.",
         )
 
 
@@ -250,7 +250,9 @@ def _in_page(settings: Mapping[str, object]) -> PageService:
         return PageService(settings)
     except (ValueError, InvalidArgument) as error:
         raise SettingRefused(
-            str(error), hint="Omit the setting, or install svcnb on a computer and repeat the step there."
+            str(error),
+            hint="Correct or omit the setting. To use a setting that this page does not support, install svcnb on a "
+            "computer.",
         ) from None
 
 

@@ -95,8 +95,8 @@ def rasterize(drawing: str, scale: float) -> bytes:
     width, height = (float(each) * scale for each in size.groups())
     if width * height > _PIXELS:
         raise RenderFailed(
-            f"a PNG image of {width:.0f} x {height:.0f} pixels is too large: the maximum is {_PIXELS:,} pixels",
-            hint="Reduce the argument scale or the size of the chart, or save the chart as SVG.",
+            f"a PNG image of {width:.0f} x {height:.0f} pixels is too large: it can have at most {_PIXELS:,} pixels",
+            hint="Pass a smaller scale, reduce the size of the chart, or save the chart as SVG.",
         )
     drawing = drawing.replace(FONT, "Arimo")
     sufficient = drawing.count("font-family=") == drawing.count('font-family="Arimo"')

@@ -123,7 +123,10 @@ def live(chart: Any) -> JupyterChart:
         InvalidType: ``chart`` is not an Altair chart.
     """
     if not isinstance(chart, alt.TopLevelMixin):
-        raise InvalidType(f"invalid argument chart of live: expected an Altair chart, got {type(chart).__name__}")
+        raise InvalidType(
+            f"invalid argument chart of live: expected an Altair chart, got {type(chart).__name__}",
+            hint="Pass a chart, for example svcnb.charts.live(svcnb.charts.latency(runs)).",
+        )
     widget = offline_widget()
     if isinstance(chart, (Layers, Stack, Beside, Rows)):
         # Unlike a drawing, a widget cannot use the page's colours. These greys are readable in both themes.

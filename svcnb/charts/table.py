@@ -39,6 +39,8 @@ _HINTS: Final[Mapping[str, str]] = {
 }
 """Hints for data other than runs, by the description of the rows."""
 
+_NO_EVENTS: Final = "Change the account first, for example create a group, or pass the history of another account."
+
 
 class NothingToDraw(InvalidArgument):
     """Error for data that the chart cannot show, for example a list without runs."""
@@ -65,7 +67,7 @@ class Table:
         self._frame = _frame(data, what)
         self.columns: list[str] = [str(name) for name in self._frame.columns]
         if len(self) == 0:
-            raise NothingToDraw(f"there are no {what} to draw", hint=_HINTS.get(what, NothingToDraw.default_hint))
+            raise NothingToDraw(f"there are no {what} to draw", hint=_NO_EVENTS if what == "events" else None)
 
     def __len__(self) -> int:
         return len(self._frame)

@@ -184,7 +184,8 @@ class Service:
             if isinstance(error, ChainUnavailable):
                 raise StartRefused(
                     f"the chain cannot be started or reached: {error}",
-                    "If you set --chain-rpc, check the URL. To check the emulator's own chain, run: svcnb doctor",
+                    f"{error.fix} If you set --chain-rpc, check the URL. To check the emulator's own chain, run: svcnb "
+                    "doctor",
                 ) from error
             raise
 

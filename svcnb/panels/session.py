@@ -173,7 +173,7 @@ class Session:
         if which and which not in self._keys:
             raise ConfigError(
                 f"the panel does not have the secret of the usage key {which}",
-                hint="Create a new usage key, or open the account with the stored key. The panel shows a "
+                hint="Create a new usage key, or open the account with the key that you saved. The panel shows a "
                 "secret only once.",
             )
         self._run_key = which

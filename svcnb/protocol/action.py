@@ -164,7 +164,9 @@ class Action:
             InvalidType: ``derived`` is not an action.
         """
         if not isinstance(derived, Action):
-            raise InvalidType(f"cannot compare an action with {type(derived).__name__}: pass svcnb.Action(source)")
+            raise InvalidType(
+                f"expected the derived action as an Action, got {type(derived).__name__}: pass svcnb.Action(source)"
+            )
         return Stamp.read(self.source, derived.source)
 
     def stamp_in(self, derived: Action) -> Stamp | None:

@@ -68,7 +68,10 @@ class ParsedCid:
             MalformedCid: The hash function of the CID is not available.
         """
         if not isinstance(content, (bytes, bytearray, memoryview)):
-            raise InvalidType(f"invalid content: expected bytes, got {type(content).__name__}")
+            raise InvalidType(
+                f"invalid content: expected bytes, got {type(content).__name__}: encode strings first, for example "
+                "with text.encode()"
+            )
         return _is_block(self, bytes(content)) or _is_file(self, bytes(content))
 
 

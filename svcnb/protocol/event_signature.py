@@ -227,7 +227,8 @@ class Event:
                 f"a log with {len(words)} indexed arguments and {len(payload)} bytes of data does not match "
                 f"{self.canonical}"
             ),
-            hint="Compare the signature with the contract's source, and mark the indexed arguments.",
+            hint="Compare the signature with the contract's source, and write 'indexed' after the type of each indexed "
+            "argument.",
         )
 
     def _assignments(self, count: int) -> Iterator[tuple[int, ...]]:

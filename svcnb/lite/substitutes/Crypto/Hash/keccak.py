@@ -26,5 +26,7 @@ class Keccak_Hash:
 def new(*, data: bytes = b"", digest_bits: int = 256, update_after_digest: bool = False) -> Keccak_Hash:  # noqa: ARG001 - the library's signature
     """Substitute for ``Crypto.Hash.keccak.new``."""
     if digest_bits != 256:
-        raise NotImplementedError(f"Keccak-{digest_bits} requires pycryptodome, which has no build for browsers")
+        raise NotImplementedError(
+            f"Keccak-{digest_bits} requires pycryptodome, which has no build for browsers: use Python on a computer"
+        )
     return Keccak_Hash(bytes(data))
