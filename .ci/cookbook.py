@@ -207,8 +207,14 @@ def _card(recipe: Recipe) -> Iterator[str]:
 
 def _gas() -> Iterator[str]:
     yield "## Gas\n"
-    yield "If a recipe has a contract, its notebook measures the [gas](generated/lessons/glossary.md#gas) of each call. The"
-    yield "table rounds the gas to thousands. The first call of a function can need more gas, because only this call writes"
+    yield (
+        "If a recipe has a contract, its notebook measures the [gas](generated/lessons/glossary.md#gas) of each call. "
+        "The"
+    )
+    yield (
+        "table rounds the gas to thousands. The first call of a function can need more gas, because only this call "
+        "writes"
+    )
     yield "to storage that was empty before.\n"
     yield "| Recipe | Call | Gas |\n|---|---|---|"
     for recipe in recipes():

@@ -39,11 +39,12 @@ class SyncTransport:
     """Synchronous transport with keep-alive connections. Several threads can use one transport.
 
     Args:
-        base_url: Address of the service. This address determines whether the client uses TLS and a proxy. The transport
+        base_url: Address of the service. The transport loads CA certificates only if this address begins with
+            ``https``. It uses a proxy from the environment only if the address is not on this machine. The transport
             can also send requests to other addresses, for example to a chain node.
         transport: Transport object of the HTTP library, for tests.
         client: The user's own client, whose limits, proxies, certificates and hooks apply. The transport does not close
-            this client. None creates a client.
+            this client. With None, the transport creates its own client.
 
     Raises:
         InvalidType: ``client`` is not an `httpx.Client`.

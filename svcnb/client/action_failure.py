@@ -30,10 +30,10 @@ _HINTS: Final = {
 
 
 def action_error(error: ServiceError, cid: str) -> ActionError:
-    """Returns the action's own error from the service's 500 response (docs/service/runtime.md#errors-of-a-run).
+    """Converts a response with status 500 to the error of the action (docs/service/runtime.md#errors-of-a-run).
 
     Args:
-        error: The service's response.
+        error: Error that contains the service's response to the run.
         cid: CID of the action.
     """
     text = _PREFIX.sub("", error.message, count=1)

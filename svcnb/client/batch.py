@@ -1,6 +1,6 @@
 """Batches of `svc.map`. A batch runs one action with thousands of parameter sets and bounded concurrency.
 
-`Work` decides which runs are left, when to slow down and when to stop, and stores the outcomes. The synchronous batch
+`Work` stores the outcomes, selects the next run, and decides when to slow down and when to stop. The synchronous batch
 executes the runs in threads. The asynchronous batch executes the runs in tasks.
 """
 
@@ -89,7 +89,10 @@ class _Results(Sequence[Outcome]):
 
     @property
     def pending(self) -> list[int]:
-        """Positions of the parameters without a final outcome: the run did not end, or ended with a temporary error."""
+        """Indexes of the runs without a final outcome: the run did not end, or ended with a temporary error.
+
+        A run has the same index as its parameters in ``params``, starting at 0.
+        """
         return self._work.left()
 
     @property
@@ -169,7 +172,7 @@ class _Results(Sequence[Outcome]):
 
 
 class Batch(_Results):
-    """The runs of one call of `Client.map`: a sequence of `Outcome`."""
+    """Batch of one `Client.map` call: a sequence with one `Outcome` for each completed run."""
 
     _run: Callable[[ActionRef, object], Run]
 
@@ -177,7 +180,8 @@ class Batch(_Results):
         """Executes the remaining runs, and returns this batch.
 
         Args:
-            retry_failed: Whether to repeat failed runs as well.
+            retry_failed: Whether to repeat also the runs that failed with a final error, for example an error of the
+                action.
 
         Raises:
             Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and insufficient
@@ -233,7 +237,7 @@ class Batch(_Results):
 
 
 class AsyncBatch(_Results):
-    """The runs of one call of `AsyncClient.map`: a sequence of `Outcome`.
+    """Batch of one `AsyncClient.map` call: a sequence with one `Outcome` for each completed run.
 
     To execute the runs, await the batch. To execute the remaining runs after an interruption, await the batch again.
     """

@@ -29,7 +29,7 @@ class BatchFile:
         params: Parameters of all runs.
 
     Raises:
-        InvalidArgument: svcnb did not write the file, or the file belongs to another batch.
+        InvalidArgument: The parameters of a run cannot be encoded as JSON.
     """
 
     def __init__(self, path: Path, cid: str, params: Sequence[object]) -> None:
@@ -42,7 +42,11 @@ class BatchFile:
         self._file: IO[str] | None = None
 
     def read(self) -> Iterator[Outcome]:
-        """Yields the saved outcomes."""
+        """Yields the saved outcomes, except an outcome whose line is incomplete after a crash.
+
+        Raises:
+            InvalidArgument: svcnb did not write the file, or the file belongs to another batch.
+        """
         if not self.path.exists():
             return
         lines = read_text(self.path, limit=None).splitlines()

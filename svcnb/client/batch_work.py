@@ -44,7 +44,8 @@ class Pace:
 
     Args:
         clock: Monotonic clock in seconds.
-        first: First pause in seconds. Each rejection doubles the pause, and each success halves the pause.
+        first: First pause in seconds. Each rejection because of overload doubles the pause. Each run that ends without
+            such a rejection halves the pause.
         longest: Maximum pause in seconds.
     """
 
@@ -63,7 +64,7 @@ class Pace:
             self._until = now + self._delay
 
     def answered(self) -> None:
-        """Records a successful response."""
+        """Records that a run ended without a rejection because of overload."""
         self._delay = 0.0 if self._delay <= self._first else self._delay / 2
 
     def wait(self) -> float:
@@ -73,7 +74,7 @@ class Pace:
 
 
 class Work:
-    """State of one batch.
+    """Scheduler of one batch, with the queue of runs, their outcomes and the current pause.
 
     Args:
         params: Parameters of all runs.
@@ -107,11 +108,11 @@ class Work:
                 self._file.close()
 
     def left(self) -> list[int]:
-        """Returns the positions of the runs without a final outcome."""
+        """Returns the indexes of the runs without a final outcome."""
         return [index for index, outcome in enumerate(self.outcomes) if outcome is None or outcome.transient]
 
     def begin(self, *, retry_failed: bool) -> None:
-        """Queues the runs to execute."""
+        """Queues all runs without a final outcome, and with ``retry_failed`` also all failed runs."""
         again = {index for index, outcome in enumerate(self.outcomes) if retry_failed and outcome and not outcome.ok}
         self.todo = deque(sorted({*self.left(), *again}))
         self.interrupted = False
@@ -119,12 +120,12 @@ class Work:
         self._tries = {}
 
     def take(self) -> int | None:
-        """Returns the position of the next run, or None if no run is left or the batch has stopped."""
+        """Dequeues the next run and returns its index. Returns None if the queue is empty or the batch has stopped."""
         with self._lock:
             return None if self.fatal is not None or not self.todo else self.todo.popleft()
 
     def put_back(self, index: int) -> None:
-        """Puts a run back into the queue because the run did not start. ``index`` is the position of the run."""
+        """Puts a run back at the front of the queue, because an interruption prevented its outcome."""
         with self._lock:
             self.todo.appendleft(index)
 
@@ -143,7 +144,7 @@ class Work:
         """Saves the error of a run, or queues the run again if the service is overloaded.
 
         Returns:
-            Whether the run has ended.
+            True if the method saved the error, False if it queued the run again.
         """
         with self._lock:
             if isinstance(error, _OVERLOAD):
@@ -160,9 +161,10 @@ class Work:
             return True
 
     def raise_if_useless(self) -> None:
-        """Raises the error of a batch in which no run executed the action.
+        """Raises an error if no run of the batch executed the action.
 
-        This error is the error that stopped the batch, or otherwise the first `InvalidArgument`, if any.
+        The method raises the error that stopped the batch. If no error stopped the batch, the method raises the first
+        `InvalidArgument` of a run. Without such an error, the method returns.
         """
         if self.fatal is not None and not self._any_answer():
             raise self.fatal

@@ -98,10 +98,10 @@ def explicable(path: object) -> bool:
 
 
 def explain_call(config: Config, call: RefusedCall, clock_skew: float = 0.0) -> Flow[Explanation]:
-    """Reads the key's permissions, and returns an explanation with the permission that the call needs. Free of charge.
+    """Reads the permissions of the rejected key, and explains which permission the call needs. This is free of charge.
 
     Args:
-        config: Settings with the rejected key. Any key can read the data of its account.
+        config: Settings with the rejected key. The flow can read the permissions, because any key can read its account.
         call: Call that the service rejected.
         clock_skew: Number of seconds by which the service's clock is ahead of this machine's clock.
     """

@@ -230,7 +230,7 @@ class Polling:
     longest: float
 
     def wait(self) -> Flow[bool]:
-        """Waits inside a flow. Returns False, without waiting, if the timeout has passed."""
+        """Waits for the next delay inside a flow. Returns False, without waiting, if the timeout has passed."""
         here, _ = yield from now()
         left = self.timeout - (here - self.began)
         if left <= 0:
@@ -252,7 +252,7 @@ def polling(timeout: float, *, first: float, longest: float) -> Flow[Polling]:
 
 
 def require_number(timeout: float) -> None:
-    """Rejects a timeout for which every comparison is false.
+    """Checks that a timeout is not NaN. A wait with the timeout NaN would never end.
 
     Raises:
         InvalidArgument: The timeout is NaN.

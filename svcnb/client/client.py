@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 
 class ServiceClient(ClientSettings[SyncSession]):
-    """Base class of `Client`, with its connection, its resources and its explanations."""
+    """Base class of `Client` with the connection, the resources, and the methods `trace` and `explain`."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class ServiceClient(ClientSettings[SyncSession]):
 
     @cached_property
     def groups(self) -> Groups:
-        """Groups: sets of actions and wallets that belong together."""
+        """Groups: sets of actions and wallets. The permissions of a usage key refer to groups."""
         return Groups(self._session)
 
     @cached_property
@@ -201,7 +201,7 @@ class Client(ServiceClient):
         control_token: Token of an emulator's control plane, for reading traces. You can omit the token for an emulator
             that you run on this machine, because the client then reads the token from a file.
         vocabulary: Names of the service and of the payment processor, as they appear in paths and headers.
-        timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call. None means the
+        timeout: Timeout of every call in seconds, or `Timeouts` with one value for each kind of call. None means the
             default values of `Timeouts`.
         retries: Maximum number of retries of a call that is safe to repeat, or `Retries` with all details of the retry
             policy. None means the default values of `Retries`.

@@ -39,7 +39,7 @@ class ClientSettings(Checked, Generic[SessionT]):
 
     @property
     def config(self) -> Config:
-        """The current settings, with the key masked."""
+        """Current settings of this client. Displays of the settings mask the key."""
         return self._config
 
     @property
@@ -103,7 +103,7 @@ class ClientSettings(Checked, Generic[SessionT]):
         """Returns a client that uses other settings and the same connections. Omitted settings stay unchanged.
 
         Args:
-            timeout: Seconds to wait for any response, or `Timeouts` with one value for each kind of call.
+            timeout: Timeout of every call in seconds, or `Timeouts` with one value for each kind of call.
             retries: Maximum number of retries of a call that is safe to repeat, or `Retries`. 0 disables retries.
             correlation_id: Id to send with every call. The service returns the id, and the action can read it.
             headers: Headers to send with every request to the service, instead of the ``headers`` of this client.
@@ -146,9 +146,9 @@ def optioned(
     correlation_id: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Config:
-    """Returns settings with the changes that the arguments describe.
+    """Returns a copy of ``config`` in which the arguments that are not None replace the settings.
 
-    The arguments are the same as for `Client.with_options`.
+    `Client.with_options` describes the arguments.
     """
     changes: dict[str, Any] = {}
     if isinstance(timeout, Timeouts):
@@ -214,7 +214,7 @@ def history_setting(chosen: str | Path | bool | None) -> str | None:  # noqa: FB
 
 
 def listeners(on_run: Callable[[RunRecord], object] | Sequence[Listener], config: Config) -> list[Listener]:
-    """Returns the listeners of executions: the given listeners and, unless the history is disabled, its recorder."""
+    """Returns the listeners of a client: those in ``on_run``, and a `Recorder` if the history is enabled."""
     given = [on_run] if callable(on_run) else list(on_run)
     path = default_path() if config.history is None else config.history
     return given if path is None or str(path) == OFF else [*given, Recorder(path)]

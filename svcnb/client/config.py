@@ -106,8 +106,7 @@ class Config:
         retries: Retry policy.
         correlation_id: Id that the client sends with every call and that the service returns, or None.
         history: File in which the client records runs. ``off`` disables the recording. None selects the default path.
-        headers: Headers of every request to the service, for example for a gateway. Displays never show
-            the headers.
+        headers: Headers of every request to the service, for example for a gateway. Displays never show headers.
         wallet_auth: Provider of the header that authenticates a wallet instead of a key at the billing endpoints, or
             None.
     """
@@ -363,15 +362,12 @@ def read_settings(path: Path, *, required: bool = False) -> dict[str, Any]:
     if not isinstance(profiles, dict) or not all(isinstance(each, dict) for each in profiles.values()):
         raise ConfigError(
             f"invalid setting 'profiles' in {path}: expected one table for each profile",
-            hint=("Write [profiles.NAME] above the settings of each profile."),
+            hint="Write [profiles.NAME] above the settings of each profile.",
         )
-    for settings in (values, *profiles.values()):
+    tables = (values, *profiles.values())
+    for settings in tables:
         _check_settings(path, settings)
-    if (
-        any("api_key" in settings for settings in (values, *profiles.values()))
-        and os.name == "posix"
-        and stat.S_IMODE(path.stat().st_mode) & 0o077
-    ):
+    if any("api_key" in each for each in tables) and os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise ConfigError(
             f"the configuration file {path} contains a key, but other users can read it", hint=f"Run: chmod 600 {path}"
         )

@@ -92,7 +92,10 @@ class _Diagnosis:
         self.live = {link.id for link in self.links}
 
     def find(self) -> _Found:
-        """Returns the first missing permission, in the order of the service's checks."""
+        """Returns the first cause of a rejection, in the order of the service's checks, with its repairs.
+
+        If the service permits the run, the result contains only the reason.
+        """
         snapshot = self.snapshot
         if snapshot.kind == "unknown":
             reason = "the key does not exist: it was deleted, never created, or mistyped"
@@ -162,7 +165,10 @@ class _Diagnosis:
     # --- repairs ----------------------------------------------------------------------------------------------------
 
     def _candidates(self, *, new_wallet: bool = False) -> list[_Candidate]:
-        """Returns all repairs: one that completes each group, and one that creates a new group."""
+        """Returns one repair for each group, which adds the missing permissions, and one that creates a new group.
+
+        If the key can execute in every group, the only repair creates a wallet.
+        """
         if unbound(self.snapshot):
             return [_Candidate("creates a wallet in this account to use instead", (self._create_wallet(),), 1, 0, 0)]
         candidates = [candidate for link in self.links if (candidate := self._complete(link, new_wallet=new_wallet))]
@@ -249,7 +255,10 @@ class _Diagnosis:
         return _Candidate("updates the key with a new expiration", (line,), 1, 0, 0)
 
     def _new_key(self) -> _Candidate:
-        """Returns a repair with a new key for a new group, or for a group that permits the action and the wallet."""
+        """Returns a repair that creates a key for a group that permits the action and the wallet.
+
+        If there is no such group, the repair also creates a group.
+        """
         snapshot = self.snapshot
         ready = [link for link in self.links if link.action and link.wallet is not False]
         lines: list[str] = []

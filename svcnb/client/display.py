@@ -65,7 +65,7 @@ def record(title: str, rows: Iterable[tuple[str, object]], note: str = "") -> st
     """Returns one object as a two-column table.
 
     Args:
-        title: Kind of the object.
+        title: Caption of the table, for example the class name of the object.
         rows: Name and value of each field, in order.
         note: Line in a muted colour below the table.
     """

@@ -45,7 +45,7 @@ from svcnb.exit_codes import ExitCode
 
 
 class Explicable(SvcnbError):
-    """Error for a call that the service rejected. `explain` describes the cause.
+    """Base class of the errors whose cause `explain` can find: `Unauthorized`, `Forbidden` and `ActionError`.
 
     Attributes:
         explainer: Function that finds the missing permission with a query to the service. None if the error comes from
@@ -113,7 +113,7 @@ class TransportError(SvcnbError):
     exit_code = ExitCode.UNREACHABLE
 
     unsent: bool = False
-    """True if the client did not send anything, so that you can repeat any call."""
+    """True if the client sent no part of the request. It is then safe to repeat the call, even if it changes data."""
 
     refused: bool = False
     """True if no server listens at the address on this machine. An immediate retry then fails again."""
@@ -129,7 +129,7 @@ class TimedOut(TransportError):
 
 
 class NotTheApi(TransportError):
-    """Error for a response from a different API. The host or the path in ``base_url`` is wrong."""
+    """Error for a response that the API does not send, for example HTML. Usually, ``base_url`` is wrong."""
 
     default_hint = "Set base_url to the part of the address before /core/v1."
 
@@ -390,4 +390,4 @@ BY_STATUS: Final[dict[int, type[ServiceError]]] = {
     500: InternalError,
     503: Unavailable,
 }
-"""Error class for each status. All other statuses raise `ServiceError`."""
+"""Error class for each error status. For all other error statuses, the client raises `ServiceError`."""

@@ -45,7 +45,7 @@ class ExplanationSubject:
         secret: The key's text, or None if only the hash is available.
         action_hash: The action's hashed CID.
         cid: The action's raw CID, or None if only the hash is available.
-        name: The action's own name.
+        name: Name of the `Action` object. Empty if the caller passed no such object, or an object without a name.
         wallet: The wallet's address, or None for a run without a wallet.
     """
 

@@ -5,8 +5,9 @@ not require optional packages, and a saved notebook must show an image. `svcnb.c
 because charts have themes, can be combined, and can be saved as PNG.
 
 The drawing does not depend on colour: an existing permission is a solid line, and a missing permission is a dashed line
-with a cross. The drawing is an image, because notebooks also show images that the user has not trusted. The alternative
-text contains the result and the reason. The image has a light background, which `display.DARK` inverts in a dark theme.
+with a cross. The drawing is an image, because a notebook shows images even if the user has not trusted the notebook.
+The alternative text contains the result and the reason. The image has a light background, which `display.DARK` inverts
+in a dark theme.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _BAD: Final = "#a5201a"
 
 
 def draw(explanation: Explanation) -> str:
-    """Returns the drawing, the sentence, the repairs and the warnings as HTML."""
+    """Returns an explanation as HTML: the drawing, the result with its reason, the repairs and the warnings."""
     data = b64encode(xml_text(drawing(explanation)).encode()).decode()
     said = f"{'Allowed' if explanation.allowed else 'Refused'}: {explanation.reason}"
     image = (
@@ -64,7 +65,7 @@ def draw(explanation: Explanation) -> str:
 
 
 class Box(NamedTuple):
-    """Box of the graph.
+    """Box of the graph, which represents one key, group, action, call or wallet.
 
     Attributes:
         column: 0 for the key, 1 for a group, 2 for the action or the wallet.
@@ -98,7 +99,7 @@ class Line(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Positions of all parts of a graph.
+    """All boxes and lines of a graph, with their positions.
 
     Attributes:
         boxes: All boxes.

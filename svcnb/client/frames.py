@@ -23,7 +23,7 @@ def frame(items: Iterable[Model], kind: type[Model]) -> DataFrame:
 
     Args:
         items: Models, one for each row.
-        kind: Class of the models, whose fields are the columns.
+        kind: Class of the models. Its method `Model.framed` returns the columns.
 
     Raises:
         ExtraMissing: pandas is not installed.

@@ -24,11 +24,11 @@ class PageTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """Transport that sends requests of synchronous and asynchronous httpx clients to emulators in the same page."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends a request; see `httpx.BaseTransport`."""
+        """Sends a request to the emulator at the request's address; see `httpx.BaseTransport`."""
         return wait(_handle(request, request.read()))
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Sends a request; see `httpx.AsyncBaseTransport`."""
+        """Sends a request to the emulator at the request's address; see `httpx.AsyncBaseTransport`."""
         return await _handle(request, await request.aread())
 
 

@@ -7,7 +7,7 @@ from svcnb.client.errors import Unauthorized
 
 
 def is_key_valid(client: Client) -> bool:
-    """Returns whether the client's key belongs to any account. The check sends one free request.
+    """Returns whether the client's key belongs to an account. The check sends one free request.
 
     Unlike ``accounts.exists``, this function also accepts usage keys of ChainSecured accounts, because every key can
     read the groups of its account.

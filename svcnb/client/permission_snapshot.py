@@ -48,12 +48,14 @@ class PermissionSnapshot:
     """Snapshot of an account's permissions for one key, one action and one wallet.
 
     Attributes:
-        kind: Kind of the key: a usage key of the account, its account key, an unknown key, or another account's key.
+        kind: Kind of the key: ``usage`` for a usage key of the account, or ``master`` for the account key. A key of
+            another account has the kind ``elsewhere``. A key that does not exist has the kind ``unknown``.
         key_hash: The key's hash, ``0x`` followed by 64 hex digits.
-        key: Record of the usage key, or None for other kinds.
+        key: The usage key with its permissions, or None for other kinds of key.
         action_hash: The action's hashed CID.
         cid: The action's raw CID, or None if only the hash is available.
-        action_name: Name of the action in the account.
+        action_name: Name under which the account registered the action. If the action is not registered, the name of
+            the `Action` object, or an empty string.
         wallet: Address of the wallet, or None for a run without a wallet.
         wallets: All wallets of the account.
         master_wallet: The wallet whose private key is the account key, or None if the account never had one.
@@ -81,7 +83,7 @@ class PermissionSnapshot:
 
 
 def links(snapshot: PermissionSnapshot) -> list[GroupLink]:
-    """Returns, for each group, whether it permits the key, the action and the wallet."""
+    """Returns, for each group, whether the key can execute in it, and whether it permits the action and the wallet."""
     return [_link(snapshot, group, contents) for group, contents in snapshot.groups]
 
 
@@ -116,7 +118,7 @@ def unbound(snapshot: PermissionSnapshot) -> bool:
 
 
 def executes(key: UsageKey, group: int) -> bool:
-    """Returns whether a key can execute in a group."""
+    """Returns whether a usage key can execute the actions of a group."""
     return 0 in key.execute_in_groups or group in key.execute_in_groups
 
 
@@ -156,7 +158,7 @@ def key_label(snapshot: PermissionSnapshot) -> str:
 
 
 def warnings(snapshot: PermissionSnapshot) -> Iterator[ExplanationWarning]:
-    """Yields the warnings, which do not depend on whether the run is permitted."""
+    """Yields the warnings about the key and the groups. A permitted run can also have warnings."""
     if snapshot.kind == "master":
         yield warning("master_key")
     elif unbound(snapshot):

@@ -46,7 +46,7 @@ def bar(total: int, done: int, *, wanted: bool | None, unit: str = "run") -> Ite
         unit: Name of one step, for example ``run``.
 
     Raises:
-        ImportError: The caller requested a bar, but tqdm is not installed.
+        ExtraMissing: The caller requested a bar, but tqdm is not installed.
     """
     if wanted is False or (wanted is None and (total - done < MIN_STEPS or not _watched())):
         yield Bar()

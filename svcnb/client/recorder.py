@@ -224,7 +224,7 @@ class Recorder:
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Deletes all runs and ledger entries except the newest `KEPT_RECORDED_RUNS`.
+    """Deletes old runs and old ledger entries. The newest `KEPT_RECORDED_RUNS` of each remain.
 
     The function also deletes the parameters, responses and logs of all runs except the newest `KEPT_RECORDED_DETAILS`.
     """

@@ -63,7 +63,7 @@ def is_name(value: object) -> bool:
 
 
 def group_id(value: GroupRef) -> int:
-    """Returns the number of one group.
+    """Returns the id of one group as an integer.
 
     Raises:
         InvalidArgument: The value is not a group id, or is 0. 0 means all groups and is only valid in a key's lists.
@@ -75,10 +75,10 @@ def group_id(value: GroupRef) -> int:
 
 
 def group_ids(values: Iterable[GroupRef] | GroupRef, field: str) -> list[int]:
-    """Returns the numbers of a key's groups. 0 means all groups.
+    """Returns the ids of the groups for one permission list of a key, without duplicates. 0 means all groups.
 
     Raises:
-        InvalidArgument: An entry is not a group id, or there are more than 50 entries.
+        InvalidArgument: An entry is not a group id, or there are more than 50 groups.
     """
     entries = [values] if isinstance(values, (Group, str, SupportsIndex)) else list(values)
     numbers = list(dict.fromkeys(_group_number(entry) for entry in entries))

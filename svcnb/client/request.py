@@ -1,4 +1,4 @@
-"""Flow that sends a call and parses its result, with headers, retries and errors.
+"""Flow that sends one call, with retries, and converts the response to a result or an error.
 
 The flow itself performs no input or output. For the local history, the flow also detects calls that change or return an
 account's credit.
@@ -211,7 +211,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def read(call: Call[T], answer: Answer, request: Request) -> T:
-    """Returns the result of a call from the response.
+    """Parses the response to a call, and returns the result.
 
     Raises:
         NotTheApi: The response is not JSON, or has an unexpected structure.

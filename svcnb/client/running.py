@@ -63,7 +63,8 @@ class RunRecord:
         error: The error, or None if the run succeeded.
         key_hash: Hash of the key, as ``usage_keys.list`` returns it. Empty without a key.
         base_url: Address of the service that executed the action.
-        action_name: The action's own name, or an empty string.
+        action_name: Name of the action object that the caller passed. Empty if the caller passed a string, or if the
+            object has no name.
     """
 
     cid: str
@@ -118,7 +119,8 @@ def run(
 def _attempt(call: Call[Run], cid: str, until_effective: float | None) -> Flow[tuple[Run | SvcnbError, float, float]]:
     """Sends the call, and repeats the call while permissions are missing and the requested time has not passed.
 
-    Returns the result or the error of the last attempt, its start, and its duration in seconds.
+    Returns three values of the last attempt: the result or the error, the start in Unix seconds, and the duration in
+    seconds.
     """
     polls = yield from polling(until_effective or 0.0, first=FIRST_POLL_S, longest=LONGEST_POLL_S)
     while True:

@@ -11,7 +11,11 @@ from svcnb.protocol.durations import seconds
 
 
 class ClockControl(Checked):
-    """Control of the emulator's time, which applies to validity windows, expiry, schedules, the ledger and blocks."""
+    """Control of the emulator's clock.
+
+    This clock determines the validity of signatures, the expiry of keys, the times of schedules, and the timestamps of
+    the ledger and of blocks.
+    """
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane

@@ -343,7 +343,10 @@ class EmulatorControl(Checked):
         return self._plane.request("POST", "/network", given(policy=policy, file=file))
 
     def connection(self) -> dict[str, Any]:
-        """Returns the addresses and the secret control token with which another process can create a handle."""
+        """Returns a dictionary with the addresses and the secret control token.
+
+        With these values, another process can create a handle: ``EmulatorControl(base_url, control_token=...)``.
+        """
         return self._names | {"base_url": self.base_url, "control_token": self._control_token}
 
     def _known(self, name: str) -> Any:

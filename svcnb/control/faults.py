@@ -12,7 +12,7 @@ Part = Literal["chain", "billing", "runtime", "cpu", "triggers"]
 
 
 class FaultControl(Checked):
-    """Fault injector of an emulator."""
+    """Fault injector of an emulator, which makes calls fail or wait."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -28,10 +28,11 @@ class FaultControl(Checked):
         delay: float | str | timedelta | None = None,
         times: int = 1,
     ) -> None:
-        """Makes the next calls to a part of the service fail or wait.
+        """Makes the next calls that need one part of the service fail or wait.
 
         Args:
-            part: ``chain``, ``billing``, ``runtime``, ``cpu`` or ``triggers``.
+            part: ``chain``, ``billing``, ``triggers``, ``runtime`` for runs, or ``cpu`` for runs on an overloaded
+                machine.
             status: HTTP status of the response. None means 429 for ``cpu`` and 503 for the other parts. If ``delay`` is
                 set, None means that the call succeeds after the delay.
             delay: Delay of each call, in seconds or as a string such as ``"2s"``. None means no delay.
@@ -42,7 +43,7 @@ class FaultControl(Checked):
     def until_cleared(
         self, part: Part, *, status: int | None = None, delay: float | str | timedelta | None = None
     ) -> None:
-        """Makes all calls to a part of the service fail or wait until a call of `clear`.
+        """Makes all calls that need one part of the service fail or wait, until you call `clear`.
 
         The arguments are the same as for `next`, without ``times``.
         """

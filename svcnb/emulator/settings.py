@@ -157,7 +157,7 @@ class Settings(BaseModel):
         _LIMITS.max_get_keys_count, ge=0, description="Maximum number of key operations per run."
     )
     action_max_fetch_bytes: int = Field(
-        _LIMITS.max_fetch_bytes, ge=1, description="Maximum size of an outbound response, in bytes."
+        _LIMITS.max_fetch_bytes, ge=1, description="Maximum size of a response to an outbound request, in bytes."
     )
     action_fetch_timeout_ms: int = Field(
         _LIMITS.fetch_timeout_ms, ge=1, description="Maximum duration of an outbound request, in milliseconds."

@@ -22,7 +22,7 @@ _CONNECTION: Final = "_svcnb_connection"
 
 
 def load(shell: InteractiveShell) -> None:
-    """Registers the magics and their completion. A repeated call also clears the chosen service."""
+    """Registers the magics and their completion. A repeated call also clears the service that ``%svc`` selected."""
     unload(shell)
     connection = Connection(shell)
     setattr(shell, _CONNECTION, connection)

@@ -77,7 +77,7 @@ def as_magic(function: Callable[..., Any], told: str) -> Callable[..., Any]:
 
 
 class _Brief:
-    """Display of an error. This is a class instead of a closure, so that the error can still be pickled."""
+    """Function object that returns an error's text to IPython. It is a class, because a closure cannot be pickled."""
 
     def __init__(self, title: str, text: str) -> None:
         self._lines = [f"{_RED.format(title)}: {text}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from svcnb.client import Client
-from svcnb.client.errors import ConfigError, InvalidArgument
+from svcnb.client.errors import ConfigError, InvalidArgument, ServiceError
 from svcnb.client.key_check import is_key_valid
 from svcnb.client.models.base import Model
 from svcnb.control import EmulatorControl
@@ -59,7 +59,7 @@ class Status(Model):
 
 
 class Connection:
-    """Client that the magics of one notebook use."""
+    """The magic ``%svc`` of one notebook, with the client that its user selected."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
@@ -88,11 +88,16 @@ class Connection:
             return Vocabulary()
 
     def client(self, name: str | None = None) -> Client:
-        """Returns the client to use: the named client, the selected client, ``svc``, or the client of the environment.
+        """Returns the client that a cell uses.
 
         Args:
             name: Name of a variable of the notebook that contains a client or an emulator. With None, the method
-                returns the first of the other three clients that exists.
+                returns the client that ``%svc`` selected. If none is selected, it returns the client in the variable
+                ``svc``. If this variable contains no client, it creates a client with the settings of the environment.
+
+        Raises:
+            InvalidArgument: The variable does not exist, or contains another object.
+            ConfigError: There is no client, and the address of the service is not set.
         """
         if name is not None:
             return self._of_variable(name)
@@ -141,7 +146,7 @@ class Connection:
             service=client.base_url,
             key="yes" if valid else "unknown" if has_key else "none",
             node=f"{version.name} {version.version}, {'ready' if health.healthy else 'not ready'}".strip(),
-            credit=client.billing.balance().balance_display if valid else "",
+            credit=_credit(client) if valid else "",
             from_=self._by,
         )
 
@@ -201,6 +206,13 @@ class Connection:
         self.options.print_help()
         told = self._shell.magics_manager.magics["cell"]["action"].__doc__
         print(f"\n{told}")  # noqa: T201 - help is printed
+
+
+def _credit(client: Client) -> str:
+    try:
+        return client.billing.balance().balance_display
+    except ServiceError:  # for example, billing is disabled
+        return "unknown"
 
 
 def _is_local(address: str) -> bool:

@@ -8,7 +8,7 @@ import traitlets
 
 from svcnb.client import Client
 from svcnb.client.aio.chain_secured_account import AsyncChainSecuredAccount
-from svcnb.client.errors import ConfigError, InvalidArgument, SigningError, Unauthorized
+from svcnb.client.errors import ConfigError, InvalidArgument, ServiceError, SigningError, Unauthorized
 from svcnb.client.models.billing import Payment
 from svcnb.client.models.usage_keys import UsageKey
 from svcnb.client.models.wallets import Wallet
@@ -121,12 +121,15 @@ class AccountPanel(WalletPanel, bundle="account"):
         key = api_key.strip() or None
         with field("key", *((ConfigError, Unauthorized) if key else ())):
             service = self.service.with_key(key) if key else self.service
-            balance = await service.billing.balance()  # the call raises an error for a key without an account
-        wallets = await service.wallets.list()
+            wallets = await service.wallets.list()  # the call raises an error for a key without an account
+        try:
+            balance = (await service.billing.balance()).balance_display
+        except ServiceError:
+            balance = ""
         if key:
             self.record('import os\nsvc = svc.with_key(os.environ["SVC_API_KEY"])')
         address = wallets[0].wallet_address if wallets else ""
-        self.session.opened(key, address=address, balance=balance.balance_display)
+        self.session.opened(key, address=address, balance=balance)
 
     @command
     def leave(self) -> None:

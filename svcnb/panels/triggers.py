@@ -151,7 +151,7 @@ class TriggersPanel(Panel, bundle="triggers"):
         if usage_key.strip():
             with field("usage_key", ConfigError, Unauthorized):
                 # The triggers service accepts any string as a key, but each run would fail with an invalid key.
-                await self.service.with_key(usage_key).billing.balance()
+                await anext(self.service.with_key(usage_key).groups.iter(), None)
             made = await self.awaited.create(name, source, usage_key, kind, **options)
             self.record(
                 f"import os\ntriggers.create({name!r}, {source!r}, os.environ['SVC_USAGE_KEY'], {kind!r}{shown})"

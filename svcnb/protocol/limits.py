@@ -140,7 +140,7 @@ OUTBOUND_WAIT_S: Final = 30
 
 After this time, the request fails with an error that the action can catch."""
 MAX_HELD_BYTES: Final = 160 * 1024 * 1024
-"""Maximum total size of the outbound responses that the service keeps in memory for all accounts, in bytes."""
+"""Maximum size in memory of the responses to outbound requests, for all accounts together, in bytes."""
 MAX_HELD_BYTES_PER_ACCOUNT: Final = 64 * 1024 * 1024
 SMALL_ANSWER_BYTES: Final = 64 * 1024
 """Responses up to this size do not count towards `MAX_HELD_BYTES`."""
@@ -270,7 +270,7 @@ class ActionLimits(NamedTuple):
         max_get_keys_count: Maximum number of key operations, all four key functions together.
         max_retries: Maximum number of attempts to reach the runtime.
         client_timeout_ms_buffer: Time that a client waits in addition to ``timeout_ms``, in milliseconds.
-        max_fetch_bytes: Maximum size of the body of one outbound response, in bytes.
+        max_fetch_bytes: Maximum size of the body of one response to an outbound request, in bytes.
         fetch_timeout_ms: Maximum duration of an outbound request in milliseconds.
 
     Source: docs/service/limits.md#limits-of-a-run.

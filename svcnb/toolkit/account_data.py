@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from svcnb.checked import checked
-from svcnb.client.errors import ConfigError, SvcnbError, TransportError
+from svcnb.client.errors import ConfigError, ServiceError, SvcnbError, TransportError
 from svcnb.client.permission_snapshot import master_wallet_of
 from svcnb.protocol.durations import seconds
 from svcnb.protocol.hashes import api_key_hash
@@ -235,7 +235,7 @@ def read_account_data(
     entries = history.ledger(service=service)  # read before the balance request, which adds an entry
     try:
         account, keys = _keys_of(client, own)
-        balance = -client.billing.balance().balance_cents
+        balance = _balance_of(client, unseen)
     except TransportError as error:
         reachable, account = False, history.account_of(service, own) or own
         unseen.append(
@@ -289,6 +289,15 @@ def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
     wallet = master_wallet_of(client.wallets.list())
     keys = key_names(client.usage_keys.list())
     return wallet or own, keys if own in keys else {own: ACCOUNT_KEY, **keys}
+
+
+def _balance_of(client: Client, unseen: list[str]) -> int | None:
+    """Returns the credit in cents. Without an answer from billing, returns None and adds the reason to ``unseen``."""
+    try:
+        return -client.billing.balance().balance_cents
+    except ServiceError as error:
+        unseen.append(f"The balance could not be read: {error.message}.")
+        return None
 
 
 def _with_created(keys: Mapping[str, str], entries: list[LedgerEntry]) -> dict[str, str]:

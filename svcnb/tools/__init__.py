@@ -17,13 +17,14 @@ from svcnb.extras import install_command
 
 ANVIL_VERSION = "1.7.1"
 PAGE_VERSIONS = {"pyodide": "314.0.7", "web-tree-sitter": "0.27.1", "tree-sitter-javascript": "0.25.0"}
-"""npm packages for the browser site of `svcnb lite`: the Python interpreter, and the linter's parser with its
-grammar."""
+"""Versions of the npm packages for the browser site of `svcnb lite`: the Python interpreter, and the linter's parser
+with its grammar."""
 SOLC_VERSION = "0.8.30"
 DENO_VERSION = "2.9.8"
 SAFE_VERSION = "1.4.1-2"
 OFFLINE_FLAGS = ("--quiet", "--no-prompt", "--no-npm", "--no-remote", "--cached-only", "--no-config", "--no-lock")
-"""Flags with which Deno loads no external code. It rejects all https:, jsr: and npm: modules, and needs no lock."""
+"""Flags with which Deno loads no external code: Deno rejects all https:, jsr: and npm: modules. Deno then needs no
+lock file."""
 
 SOLC_LOCK = Path(__file__).with_name("solc.lock")
 SAFE_LOCK = Path(__file__).with_name("safe.lock")
@@ -85,7 +86,10 @@ def cache_folder() -> Path:
 
 
 def deno_folder() -> Path:
-    """Returns Deno's cache (``DENO_DIR``) for the downloaded tools. This cache is separate from the user's cache."""
+    """Returns the folder of Deno's cache (``DENO_DIR``) for downloaded tools.
+
+    The folder is separate from the cache of a Deno that the user has installed.
+    """
     return cache_folder() / "deno"
 
 
@@ -144,7 +148,11 @@ def deno(extra: str = "emulator") -> Path:
 
 
 def anvil() -> Path:
-    """Returns the path of the chain node: ``$SVC_ANVIL`` if it is set, otherwise the downloaded binary."""
+    """Returns the path of the chain node: ``$SVC_ANVIL`` if it is set, otherwise the downloaded binary.
+
+    Raises:
+        ToolMissing: The file does not exist. The hint contains the fix.
+    """
     if chosen := os.environ.get("SVC_ANVIL"):
         return _existing(
             "anvil", Path(chosen), "Set SVC_ANVIL to the path of anvil, or unset SVC_ANVIL and run: svcnb fetch"
@@ -158,7 +166,10 @@ def anvil_path() -> Path:
 
 
 def solc_fetched() -> bool:
-    """Returns whether the Solidity compiler is in Deno's cache. Only a rebuild of the service's contract needs it."""
+    """Returns whether the Solidity compiler is in Deno's cache.
+
+    Only a rebuild of the service's contract needs the compiler.
+    """
     return any(deno_folder().glob(f"npm/*/solc/{SOLC_VERSION}/package.json"))
 
 

@@ -53,7 +53,11 @@ class ToolCorrupt(SvcnbError, RuntimeError):
 
 
 def platform_name() -> str:
-    """Returns the name of this platform in the packages of the chain node, for example ``linux-amd64``."""
+    """Returns the name of this platform in the packages of the chain node, for example ``linux-amd64``.
+
+    Raises:
+        ToolMissing: The chain node has no package for this platform.
+    """
     system = _SYSTEMS.get(sys.platform)
     machine = _MACHINES.get(platform.machine().lower())
     if system is None or machine is None:
@@ -83,6 +87,9 @@ def anvil_lock(platform: str) -> Path:
 
 def fetch_anvil(report: Callable[[str], None]) -> Path:
     """Downloads the chain node, unless the correct version is already installed, and returns the path of the binary.
+
+    Args:
+        report: Function that receives one line for each step.
 
     Raises:
         ToolMissing: The download failed, or there is no build or no recorded hash for this platform.
@@ -115,6 +122,9 @@ def fetch_solc(report: Callable[[str], None]) -> None:
     """Downloads the Solidity compiler, unless it is already installed.
 
     Only a rebuild of the service's contract needs the compiler.
+
+    Args:
+        report: Function that receives one line for each step.
     """
     _fetch_package("solc", SOLC_VERSION, SOLC_LOCK, report, " (about 9 MB)")
 

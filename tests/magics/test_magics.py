@@ -209,6 +209,14 @@ def test_the_status_accepts_a_usage_key_of_a_chain_secured_account(connected, tm
     assert "key='unknown'" in connected.run("%svc connect emu --key other").value
 
 
+@pytest.mark.chain
+def test_the_status_does_not_need_the_credit(connected):
+    connected.run("emu.faults.next('billing', status=500)")
+    answer = connected.run("%svc")
+    assert "key='yes'" in answer.value
+    assert "credit='unknown'" in answer.value
+
+
 def test_an_unavailable_service_is_reported_in_one_line(notebook):
     answer = notebook.run("%svc connect http://127.0.0.1:9")
     assert answer.error == "TransportError"

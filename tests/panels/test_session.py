@@ -75,3 +75,14 @@ async def test_a_browser_wallet_is_removed_with_the_panel_that_it_needs(svc):
     assert other.owner is None
     assert other.owner_address == ""
     other.close()
+
+
+async def test_an_account_opens_while_billing_is_unavailable(svc, emulator):
+    account = svc.accounts.create("reader")
+    emulator.faults.next("billing", status=500)
+    panel = AccountPanel(svc)
+    await panel.open_with_key(account.api_key.reveal())
+    assert (panel.session.state["mode"], panel.session.state["balance"]) == ("api", "")
+    with pytest.raises(svcnb.Unauthorized):
+        await panel.open_with_key(svcnb.LocalSigner.random().address)
+    BACKGROUND.submit(panel.service.close()).result(300)

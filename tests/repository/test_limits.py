@@ -45,7 +45,9 @@ SERVICE = {
     "time, including waiting time": f"{RUN.timeout_ms // 60_000} minutes",
     "memory": f"{RUN.memory_limit_mb} MiB",
     "source": size(RUN.max_code_length),
-    "parameters": f"no limit except the size of the body. The client of svcnb warns above {size(limits.JS_PARAMS_ADVICE_BYTES)}",
+    "parameters": (
+        f"no limit except the size of the body. The client of svcnb warns above {size(limits.JS_PARAMS_ADVICE_BYTES)}"
+    ),
     "response": f"{size(RUN.max_response_length)} ({RUN.max_response_length:,} bytes of text)",
     "logs": f"{RUN.max_console_log_length:,} bytes",
     "outbound requests": f"{RUN.max_fetch_count}. The service does not count redirects",
@@ -92,7 +94,7 @@ EMULATOR = {
         f"{limits.MAX_OUTBOUND_PER_RUN} per run, {limits.MAX_OUTBOUND_PER_ACCOUNT} per account, "
         f"{limits.MAX_OUTBOUND} in total"
     ),
-    "Large outbound responses in memory": (
+    "Large responses to outbound requests, in memory": (
         f"{size(limits.MAX_HELD_BYTES_PER_ACCOUNT)} per account, {size(limits.MAX_HELD_BYTES)} in total. "
         f"Responses of up to {size(limits.SMALL_ANSWER_BYTES)} do not count"
     ),
@@ -123,7 +125,7 @@ EMULATOR = {
     ),
     "Console output of a run": f"`--action-max-console-log-length` ({size(RUN.max_console_log_length)})",
     "Response of a run": f"`--action-max-response-length` ({size(RUN.max_response_length)})",
-    "Response of the service in `--trigger-execution-url` to a trigger run": size(limits.MAX_RUN_ANSWER_BYTES),
+    "Response to a trigger run from the service at `--trigger-execution-url`": size(limits.MAX_RUN_ANSWER_BYTES),
     "Inputs of unfinished trigger runs": f"{size(limits.MAX_OPEN_INPUT_BYTES)} per owner",
     "Inputs and responses of finished trigger runs": f"{size(limits.KEPT_TRIGGER_INPUT_BYTES)} per owner",
     "Events in the [trace](engine.md#trace-of-a-run) of a run": f"{limits.MAX_TRACE_EVENTS:,}",
@@ -139,7 +141,7 @@ EMULATOR = {
     ),
     "Injected faults that have not occurred yet": f"{limits.MAX_PENDING_FAULTS:,}",
     "Name of a snapshot": f"{limits.MAX_SNAPSHOT_NAME_CHARS} characters",
-    "Stored sources of actions, for later runs that contain only the CID": size(limits.KEPT_SOURCE_BYTES),
+    "Stored sources of actions, for later requests that contain only the CID": size(limits.KEPT_SOURCE_BYTES),
     "Operations that the engine [`auto`](engine.md) stores to repeat a run on `v8`": size(limits.MAX_REPEATABLE_BYTES),
 }
 

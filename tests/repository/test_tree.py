@@ -36,6 +36,16 @@ def test_no_tracked_file_names_a_folder_of_one_machine(tracked: list[Path], root
     assert found == []
 
 
+def test_text_contains_no_invisible_characters(tracked: list[Path], root: Path) -> None:
+    invisible = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060\ufeff]")
+    found = []
+    for path in tracked:
+        if path.suffix in {".py", ".md", ".ts", ".js", ".toml", ".html", ".css", ".ipynb", ".sol", ".yml", ".yaml"}:
+            text = path.read_bytes().decode()
+            found += [f"{path.relative_to(root)}: {match.group()!r}" for match in invisible.finditer(text)]
+    assert found == []
+
+
 def test_locks_name_packages_and_hashes_but_no_address(tracked: list[Path], root: Path) -> None:
     locks = [path for path in tracked if path.name in LOCKS]
     assert {path.name for path in locks} == set(LOCKS)

@@ -197,3 +197,15 @@ def test_the_spending_rate_uses_the_recorded_days_and_not_the_period() -> None:
     assert (data.recorded_days, data.cents_per_day, data.days_left) == (2.0, 10.0, 10.0)
     short = data_of(frame(("a", "success", 2, 10)), balance=100)
     assert (short.cents_per_day, short.days_left) == (None, None)
+
+
+@pytest.mark.chain
+def test_a_report_without_the_balance_says_so(emulator, tmp_path) -> None:
+    file = tmp_path / "history.sqlite"
+    with emulator.client(history=file) as anyone:
+        svc = anyone.with_key(anyone.accounts.create("demo"))
+        svc.billing.balance()
+        emulator.faults.next("billing", status=500)
+        data = read_account_data(svc, History(file), Period.back("1d"))
+    assert (data.balance, data.reachable) == (None, True)
+    assert data.not_visible[0].startswith("The balance could not be read: ")

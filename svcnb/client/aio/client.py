@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class AsyncServiceClient(ClientSettings[AsyncSession]):
-    """Base class of `AsyncClient`, with its connection, its resources and its explanations."""
+    """Base class of `AsyncClient` with the connection, the resources, and the methods `trace` and `explain`."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class AsyncServiceClient(ClientSettings[AsyncSession]):
 
     @cached_property
     def groups(self) -> AsyncGroups:
-        """Groups: sets of actions and wallets that belong together."""
+        """Groups: sets of actions and wallets. The permissions of a usage key refer to groups."""
         return AsyncGroups(self._session)
 
     @cached_property

@@ -30,7 +30,8 @@ class AsyncTriggersClient(TriggersSettings):
     """Asynchronous client of the triggers service. The service runs actions automatically.
 
     Args:
-        triggers_url: Address of the service, the part before ``/api``. None means the value of SVC_TRIGGERS_URL.
+        triggers_url: Address of the service, the part before ``/api``. None means the setting ``triggers_url`` of
+            ``config``, or without ``config`` the same setting of the environment or the configuration file.
         token: An existing token. If omitted, the client creates a new token, which a user must approve (`authorize`).
         config: Settings of another client to share (``svc.config``), except its key and its headers.
         http_client: Your own `httpx.AsyncClient`, which you must close. None creates a client.
@@ -100,7 +101,7 @@ class AsyncTriggersClient(TriggersSettings):
             name: Name of the trigger.
             action: An action or its source.
             usage_key: The key that the runs use. The key needs permission to execute the action.
-            **options: ``default_params``, ``max_runs_per_minute``, ``max_queued_runs``.
+            **options: ``default_params``, ``max_runs_per_minute``, ``max_queued_runs``; see `Trigger`.
 
         Raises:
             InvalidArgument: The action is a CID without its source, the key is missing, or an option has the wrong
@@ -260,7 +261,7 @@ class AsyncTriggersClient(TriggersSettings):
         await self._session.drive(flows.delete(self._access, trigger))
 
     async def runs(self, trigger: TriggerRef, *, limit: int | None = 100, offset: int = 0) -> Listing[TriggerRun]:
-        """Returns runs, newest first. ``.to_frame()`` converts the runs to a pandas DataFrame.
+        """Returns the runs of a trigger, newest first. ``.to_frame()`` converts the runs to a pandas DataFrame.
 
         Args:
             trigger: A `Trigger` or its id.
@@ -274,7 +275,7 @@ class AsyncTriggersClient(TriggersSettings):
 
         Args:
             trigger: A `Trigger` or its id.
-            run: The result of `fire`, a run, or the id of a run. None means the newest run.
+            run: The result of `fire`, a `TriggerRun`, or the id of a run. None means the newest run.
             timeout: Seconds to wait. The service retries a failing run for up to 36 seconds.
 
         Raises:
@@ -285,7 +286,7 @@ class AsyncTriggersClient(TriggersSettings):
     async def fire(
         self, trigger: TriggerRef, body: object = None, *, headers: Mapping[str, str] | None = None
     ) -> Accepted:
-        """Sends a POST request without a token to a webhook, like an external sender, and returns the ``run_id``.
+        """Sends a POST request to a webhook, without a token, as an external sender does. The result has a ``run_id``.
 
         Args:
             trigger: A `Trigger` of the kind ``webhook``, or its id.

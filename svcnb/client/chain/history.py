@@ -212,7 +212,8 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
         if answer is None:
             raise ChainError(
                 "the chain node does not store all transactions and blocks of this account's history",
-                hint="Pass the address of an archive node: svcnb.Client(rpc_url=url), or set SVC_RPC_URL.",
+                hint="Pass the URL of a node that stores all old blocks, transactions and logs: "
+                "svcnb.Client(rpc_url=url), or set SVC_RPC_URL.",
             )
     return History(
         logs=logs,
@@ -247,7 +248,7 @@ def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flo
     if not known:
         raise InvalidArgument(
             f"the chain node has no event for an account with the hash {uint256_hex(given)}",
-            hint=f"{expected} If the hash is correct, pass the address of an archive node: svcnb.Client(rpc_url=url), "
+            hint=f"{expected} If the hash is correct, use a node that stores all old logs: svcnb.Client(rpc_url=url), "
             "or set SVC_RPC_URL.",
         )
 

@@ -16,8 +16,8 @@ class Model(BaseModel):
 
     The result also contains the fields of the response that this version of the client does not define.
 
-    The display contains only values, in the order of the fields. The display contains no memory addresses, local times
-    or secrets, so equal results have the same display on every machine.
+    Displays show the fields in the order of their definition. Displays contain no memory addresses, local times or
+    secrets, so equal results have the same display on every machine.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -55,13 +55,13 @@ class Model(BaseModel):
         }
 
     def shown(self) -> dict[str, Any]:
-        """Returns the displayed fields by name."""
+        """Returns the values of all fields by name, except the fields in `quiet`."""
         return {name: getattr(self, name) for name in type(self).model_fields if name not in self.quiet}
 
     def summary(self) -> dict[str, Any]:
-        """Returns the fields that ``repr`` and the table in a notebook show, by name.
+        """Returns the values that ``repr`` and the table in a notebook show, by label.
 
-        The default is the result of `shown`. Some classes return a shorter form.
+        By default, these are all values of `shown`. Some classes return fewer values, or values in a shorter form.
         """
         return self.shown()
 

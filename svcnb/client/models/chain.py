@@ -57,7 +57,7 @@ class Preview(Model):
     quiet: ClassVar[frozenset[str]] = frozenset({"arguments"})
 
     def summary(self) -> dict[str, Any]:
-        """Returns the displayed fields by name, with the cost in ETH."""
+        """Returns the values to display by label, with the cost in ETH."""
         return {
             "what": self.what,
             "function": self.function,
@@ -69,7 +69,7 @@ class Preview(Model):
 
 
 class Receipt(Model):
-    """Receipt of one write."""
+    """Receipt of a transaction that changed an account in the contract."""
 
     what: str
     """Description of the change, with names instead of hashes and numbers."""
@@ -90,7 +90,7 @@ class Receipt(Model):
     """Cost of the transaction in wei, which the signing wallet paid."""
 
     def summary(self) -> dict[str, Any]:
-        """Returns the displayed fields by name, with the cost in ETH."""
+        """Returns the values to display by label, with the cost in ETH."""
         return {
             "what": self.what,
             "block": self.block,

@@ -43,7 +43,7 @@ WarningCode: TypeAlias = Literal[
 
 
 class GroupLink(Model):
-    """Permissions of the explanation's key, action and wallet in one group."""
+    """Result for one group: whether the key can execute in it, and whether it permits the action and the wallet."""
 
     id: int
     """Number of the group."""
@@ -107,7 +107,7 @@ class Explanation(Model):
     """Code of the missing permission or other cause, for programs. An empty string if ``allowed`` is True."""
 
     reason: str
-    """One sentence that says why the service permits or rejects the run."""
+    """One sentence that says why the service permits or rejects the run or call."""
 
     key: str
     """Name and hash of the key. The text never contains the secret of the key."""
@@ -125,7 +125,10 @@ class Explanation(Model):
     """True if the key can execute in every group, because the key has the wildcard or is the account key."""
 
     groups: tuple[GroupLink, ...] = ()
-    """Groups of the account in which the key can execute, or that permit the action or the wallet."""
+    """All groups in which the key can execute, and all groups that permit the action or the wallet.
+
+    Empty for the explanation of a rejected management call.
+    """
 
     repairs: tuple[Repair, ...] = ()
     """Possible repairs, at most three, with the fewest calls first. Empty if no repair is needed or possible.
@@ -138,7 +141,7 @@ class Explanation(Model):
 
     @property
     def repair(self) -> Repair | None:
-        """The first of the possible repairs, or None if no repair is needed or possible."""
+        """The first entry of `repairs`, or None if no repair is needed or possible."""
         return self.repairs[0] if self.repairs else None
 
     def __bool__(self) -> bool:

@@ -26,10 +26,10 @@ _TRANSIENT = frozenset(
 
 
 class Outcome(Model):
-    """Outcome of one run of a batch: position, parameters, and response or error."""
+    """Outcome of one run of a batch: index, parameters, and response or error."""
 
     index: int
-    """Position of the run's parameters, starting at 0."""
+    """Index of the run's parameters in the batch, starting at 0."""
 
     params: Any = None
     """The parameters that ``main`` received."""
@@ -38,7 +38,7 @@ class Outcome(Model):
     """Whether the run succeeded."""
 
     response: Any = None
-    """The value that ``main`` returned. None if the run failed."""
+    """The value that ``main`` returned or passed to ``setResponse``. None if the run failed."""
 
     logs: str = ""
     """Console output of a successful run, with one line for each call of ``console.log``. Empty if the run failed."""
@@ -65,7 +65,7 @@ class Outcome(Model):
 
     @classmethod
     def of_run(cls, index: int, params: object, run: Run) -> Outcome:
-        """Returns the outcome of a successful run with the given position and parameters."""
+        """Returns the outcome of a successful run with the given index and parameters."""
         return cls(
             index=index,
             params=params,
@@ -79,7 +79,7 @@ class Outcome(Model):
 
     @classmethod
     def of_error(cls, index: int, params: object, error: Exception) -> Outcome:
-        """Returns the outcome of a failed run with the given position and parameters."""
+        """Returns the outcome of a failed run with the given index and parameters."""
         named = f"{error.name}: " if isinstance(error, ActionError) and error.name else ""
         return cls(
             index=index,
@@ -93,7 +93,7 @@ class Outcome(Model):
 
     @property
     def answered(self) -> bool:
-        """Whether the action was executed, successfully or not."""
+        """Whether the service executed the action: the run succeeded, or failed with an `ActionError`."""
         return self.ok or self.error_type == ActionError.__name__
 
     @property
@@ -110,5 +110,5 @@ class Outcome(Model):
         return repr(self.response) if self.ok else f"{self.error_type}: {self.error}"
 
     def summary(self) -> dict[str, Any]:
-        """Returns the position, the parameters and the result."""
+        """Returns the index, the parameters, and the response or the error, by label."""
         return {"index": self.index, "params": self.params, "result": display.shorten(self.shown_result, 200)}

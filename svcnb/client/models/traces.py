@@ -41,7 +41,10 @@ class TraceEvent(Model):
     value."""
 
     took_ms: float | None = None
-    """Time that the action waited for the service, in milliseconds. For ``start``, the time in the queue."""
+    """Time that the action waited for this key operation, response or module, in milliseconds.
+
+    For ``start``, the time that the run waited in the queue.
+    """
 
     operation: str | None = None
     """Name of the key operation."""
@@ -62,7 +65,7 @@ class TraceEvent(Model):
     """Size of a request body, a response body, a console line or a module, in bytes."""
 
     phase: str | None = None
-    """``start`` for the event of an outbound request. None for the event of the response, and for other events."""
+    """``start`` if the event records the start of an outbound request. None for its response and for other events."""
 
     ok: bool | None = None
     """Whether the action succeeded. None for every event except ``end``."""

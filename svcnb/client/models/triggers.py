@@ -14,7 +14,7 @@ from svcnb.protocol.wire.triggers import OPEN_STATUSES
 
 
 class Trigger(Model):
-    """Trigger that runs an action automatically."""
+    """Rule that runs an action after each event: a webhook request, a scheduled time or a chain event."""
 
     id: str
     """Id of the trigger. For a webhook, the id is also the last part of the address."""
@@ -74,7 +74,10 @@ class TriggerRun(Model):
     """Status: ``queued``, ``running``, ``success`` or ``failed``. Some services also return ``retrying``."""
 
     input: Any = None
-    """Data of the event, as the action received it."""
+    """Data of the event: the webhook request, the scheduled time or the chain event.
+
+    The action receives this data, merged into the trigger's ``default_params``.
+    """
 
     response: Any = None
     """Complete response of the run, with the members ``response``, ``logs`` and ``has_error``.
@@ -130,7 +133,7 @@ class TriggerRun(Model):
         return (self.finished_at - self.started_at).total_seconds()
 
     def summary(self) -> dict[str, Any]:
-        """Returns the status, the result, the error and the number of attempts."""
+        """Returns the status, the result, the error and the number of attempts, by label."""
         return {
             "status": self.status,
             "result": None if self.result is None else display.shorten(repr(self.result), 200),
@@ -139,7 +142,7 @@ class TriggerRun(Model):
         }
 
     def shown(self) -> dict[str, Any]:
-        """Returns the values of the DataFrame's columns, by name."""
+        """Returns the main fields, the duration as ``seconds``, and the ``result``, by name."""
         names = ("id", "status", "attempt", "started_at", "finished_at", "error")
         return {name: getattr(self, name) for name in names} | {"seconds": self.seconds, "result": self.result}
 
@@ -178,7 +181,7 @@ class TriggerToken(Model):
 
 
 class CronPreview(Model):
-    """Preview of a schedule."""
+    """Description and next times of a schedule. Result of `TriggersClient.cron`."""
 
     cron: str
     """Schedule in cron syntax, for example ``0 9 * * 1``."""
@@ -196,7 +199,7 @@ class CronPreview(Model):
 
 
 class EventPreview(Model):
-    """Preview of an event signature."""
+    """First topic, arguments and warnings of an event signature. Result of `TriggersClient.event`."""
 
     signature: str
     """Canonical form of the signature: full type names, without argument names and spaces. The hash of this text is

@@ -1,4 +1,4 @@
-"""Model of a wallet (PKP)."""
+"""Model of a wallet. The API and the contract call a wallet a PKP."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Signers, and functions that check signatures.
 
-A `LocalSigner` contains a key. A `ContractWallet` signs for a contract (ERC-1271). A `BrowserSigner` signs with a
-browser wallet, through a panel. All three are subclasses of `Signer`. Every method that needs a wallet accepts a
+A `LocalSigner` contains a private key. A `ContractWallet` signs for a contract (ERC-1271). A `BrowserSigner` signs
+with a browser wallet, through a panel. All three are subclasses of `Signer`. Every method that needs a wallet accepts a
 `Signer`.
 """
 

@@ -1,4 +1,4 @@
-"""Signed envelopes, and their conversion to a request body and to the billing header."""
+"""Envelopes (typed data that authorises one operation), their signature, and their conversion to HTTP requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class SignedEnvelope:
-    """Typed data with the signature of a wallet.
+    """Envelope of one operation with the signature of a wallet, which authorises the operation.
 
     An envelope has no nonce. Anyone who has the envelope can use it repeatedly while it is valid: from 300 seconds
     before ``issued_at`` to 300 seconds after ``issued_at``.
@@ -38,12 +38,12 @@ class SignedEnvelope:
 
     @property
     def address(self) -> str:
-        """Address of the wallet that signed."""
+        """Address of the wallet that authorises the operation. For a `ContractWallet`, the address of the contract."""
         return str(self.typed_data["message"]["address"])
 
     @property
     def issued_at(self) -> int:
-        """Time of the signature on the service's clock, in Unix seconds."""
+        """Time in the envelope, in Unix seconds. The time refers to the service's clock."""
         return int(self.typed_data["message"]["issuedAt"])
 
     def as_request(self) -> dict[str, Any]:

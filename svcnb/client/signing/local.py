@@ -201,7 +201,7 @@ class LocalSigner(Signer):
     def sign_digest(self, digest: bytes) -> str:
         """Signs 32 bytes without hashing them.
 
-        Sign only a digest that you computed yourself, because a digest does not show its content.
+        Sign only a digest that you computed yourself, because a digest does not show the data that you sign.
 
         Returns:
             The signature: 65 bytes in ``0x`` hex.

@@ -1,4 +1,4 @@
-"""Functions that recover the signer from a signature, without a request."""
+"""Functions that compute the signer's address from a signature, without a request to the service."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ def typed_data_digest(typed_data: dict[str, Any]) -> bytes:
 
     Args:
         typed_data: Dictionary with the fields types, primaryType, domain and message. Structs, arrays and all atomic
-            types are supported. Bytes are ``0x`` hex or bytes, integers are int, decimal or ``0x`` hex, and booleans
-            are bool.
+            types are supported. Pass bytes as ``bytes`` or as a string of ``0x`` and hex digits. Pass integers as
+            ``int``, or as a string in decimal or in hex with ``0x``. Pass booleans as ``bool``.
 
     Raises:
         SigningError: A field is missing, a value does not match its type, or eth-account is not installed. The digest

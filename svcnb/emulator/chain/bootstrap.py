@@ -1,7 +1,7 @@
 """Start of the chain node before the rest of the emulator.
 
-The root secret alone determines which wallets have ether in the first block. If there is no stored state, the node can
-therefore start while the other modules of the emulator load.
+The root secret and the number of payers determine which wallets have ether in the first block. If there is no stored
+state, the node can therefore start while the other modules of the emulator load.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class EarlyNode:
         """Waits for the start of the node, and returns the running node. The caller must then stop the node.
 
         Raises:
-            ChainUnavailable: The node did not start.
+            ChainUnavailable, ChainUnusable, ToolMissing: The node did not start. See `start_node`.
             LookupError: The caller has already called `take` or `stop`.
         """
         task, self._task = self._task, None

@@ -83,7 +83,7 @@ def _number(name: str, value: Any) -> int | None:
     The JSON-RPC standard permits only hex strings. The node also accepts integers, so this function does too.
 
     Raises:
-        RpcError: The value is not an integer and not ``0x`` with 1 to 64 hex digits.
+        RpcError: The value is neither an integer nor ``0x`` followed by 1 to 64 hex digits.
     """
     if value is None or isinstance(value, int):
         return value

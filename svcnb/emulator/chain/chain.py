@@ -32,7 +32,7 @@ _MAGIC: Final = bytes.fromhex("1626ba7e")
 _READ_GAS: Final = 10_000_000_000
 """Gas limit of a read on the emulator's own chain. Long lists need more gas than a block allows, and reads are free."""
 _NODE_TROUBLE: Final = frozenset({-32005, -32700, -32600, -32601})
-"""JSON-RPC error codes for calls that the node did not execute: rate limits, and invalid or unknown requests."""
+"""JSON-RPC error codes for calls that the node did not execute: rate limits, invalid requests and unknown methods."""
 
 
 class Chain:
@@ -191,7 +191,7 @@ class Chain:
             ) from error
 
     async def write(self, function: str, *args: Any) -> Any:
-        """Sends a write to the contract through a payer, and waits for its block.
+        """Calls a function of the contract in a transaction that a payer sends, and waits for its block.
 
         Args:
             function: Name of the function.
@@ -257,7 +257,7 @@ class Chain:
             Address of the contract wallet, in lowercase with the prefix 0x.
 
         Raises:
-            ChainUnavailable: The chain does not respond.
+            ChainUnavailable: The chain does not respond, rejected the transaction, or reverted it.
             AbiError: ``owner`` is not an address.
         """
         return await self._relay.create(self._artifact.wallet(owner))

@@ -56,12 +56,12 @@ _TIMEOUT_S: Final = 120
 
 
 class CompileFailed(RuntimeError):
-    """Error for sources that the compiler rejects, or for a compiler that cannot run."""
+    """Error for sources that the compiler rejects, a contract that is too large, or a compiler that cannot run."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """Content of the two files that the compiler writes.
+    """Content of the two files that this tool writes.
 
     Attributes:
         interface: Content of ``account_config.json``.
@@ -181,7 +181,10 @@ def _run(request: str) -> list[dict[str, Any]]:
 
 
 def _interface(entries: list[dict[str, Any]], files: dict[str, str]) -> dict[str, Any]:
-    """Returns the combined ABI of all facets, sorted by name. Entries that several facets declare appear once."""
+    """Returns the content of ``account_config.json``: the combined ABI, and each signature with its selector or topic.
+
+    Entries that several contracts declare appear once in the ABI.
+    """
     unique = {
         json.dumps(entry, sort_keys=True): entry
         for entry in entries

@@ -24,9 +24,7 @@ from svcnb.protocol import contract
 ARTIFACT: Final = Path(__file__).with_name("contracts") / "artifact.json"
 _ADD: Final = 0
 _LOW_WEI: Final = 1_000 * 10**18
-"""Minimum balance of a wallet of the service, in wei.
-
-On the emulator's own chain, a wallet with less receives `FUNDS`."""
+"""Balance in wei below which a wallet of the service receives `FUNDS`, on the emulator's own chain."""
 _CUT: Final = "(address,uint8,bytes4[])[]"
 
 Request = Callable[..., Awaitable[Any]]
@@ -126,7 +124,9 @@ async def check_version(request: Request, address: str) -> None:
 
 
 async def settings_calls(request: Request, address: str, *, payers: Sequence[str], admin_payer: str) -> list[Creation]:
-    """Returns the calls that the owner must send to set the contract's payers.
+    """Returns the calls that the owner must send to set the contract's payers, their number and the admin payer.
+
+    The list contains no call for a value that the contract already has.
 
     Args:
         request: Function that sends a request to the chain.
@@ -162,6 +162,8 @@ async def complete(
     admin_payer: str,
 ) -> None:
     """Completes the deployment: funds the wallets, deploys the contract, and sets its payers.
+
+    On an external chain, the function does not fund the wallets, and starts to poll for events of the contract.
 
     Args:
         chain: Chain on which to deploy.

@@ -1,7 +1,7 @@
 """JSON-RPC gateway of the chain. It supports the common methods of public nodes, but no methods of test nodes.
 
 The gateway rejects methods that bypass the journal (impersonation, mining, time and state). The control plane has
-endpoints for these operations.
+endpoints for balances, the time and snapshots instead.
 
 Source: JSON-RPC 2.0, and docs/service/contract.md#json-rpc.
 """

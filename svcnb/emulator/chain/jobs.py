@@ -46,7 +46,7 @@ class Work:
 
 
 class Jobs:
-    """Queue of pending changes, with one consumer: the writer."""
+    """Queue of pending changes. The writer task of `LocalChain` is the only consumer."""
 
     def __init__(self) -> None:
         self._queue: deque[Sending | Work] = deque()
@@ -72,8 +72,8 @@ class Jobs:
     def take(self) -> Work | list[Sending] | None:
         """Removes and returns the first change.
 
-        If the first change is a transaction, the method also takes the next transactions for the same commit. The
-        commit ends before a function, and at the size limits of a batch.
+        If the first change is a transaction, the method also takes the transactions after it, as one batch. The batch
+        ends before the next function in the queue, and at the size limits of a batch.
 
         Returns:
             A function, a list of transactions, or None if the queue is empty.

@@ -72,7 +72,7 @@ class Entry(NamedTuple):
     Attributes:
         position: Position in the journal, counted from 1.
         kind: `TRANSACTION`, with the signed transaction as payload, or `BALANCE`, with an address and a balance in wei.
-        timestamp: Timestamp of the block, in Unix seconds.
+        timestamp: Timestamp of the transaction's block, or time of the balance change, in Unix seconds.
         payload: Content of the entry.
         digest: Hash of this entry and of the previous entry's digest.
         withdrawn: Whether the chain rejected the entry after its write to the journal.
@@ -208,7 +208,7 @@ def read(connection: Connection) -> History:
     """Returns all data for a rebuild of the chain. Moves damaged entries at the end to another table.
 
     Raises:
-        JournalUnusable: The dump before the first entry is missing or damaged.
+        JournalUnusable: The journal does not begin with entry 1, and no undamaged dump precedes its first entry.
     """
     base = next((dump for dump in _dumps(connection) if _fits(connection, dump)), None)
     position, digest = (base.position, base.digest) if base else (0, START)
@@ -236,9 +236,9 @@ def read(connection: Connection) -> History:
 
 
 def restore(connection: Connection, dump: Dump) -> None:
-    """Restores a dump and deletes all later entries.
+    """Saves a dump as the current state, and deletes all later entries and dumps.
 
-    If the dump is from a different history, the function deletes all entries.
+    If the dump is from a different history, the function deletes all entries and all other dumps.
     """
     kept = dump.position if _digest_at(connection, dump.position) == dump.digest else -1
     for table in ("chain_journal", "chain_dumps"):

@@ -341,7 +341,7 @@ class LocalChain:
         return receipt
 
     async def _receipt(self, transaction: Transaction) -> Receipt | None:
-        """Returns the receipt of a journalled transaction, or None if the node rejected it. Rebuilds a lost node."""
+        """Returns the receipt of a journalled transaction, or None if the node rejected it. Replaces a lost node."""
         for attempt in range(1, _NODES + 1):
             try:
                 if not self._ready.is_set():

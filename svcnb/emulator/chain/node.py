@@ -57,7 +57,7 @@ class AnvilNode:
 
     Attributes:
         connection: Connection to the node.
-        pid: Process id.
+        pid: Process id of anvil, or 0 before anvil has started.
         exited: Task that completes when the shell process has exited. The result is the exit code of the shell.
     """
 
@@ -141,8 +141,8 @@ class AnvilNode:
     async def _block_connections(self, deadline: float) -> None:
         """Blocks all other connections to the node after the node has accepted the emulator's connection.
 
-        The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. A page
-        that finds the port can otherwise set balances and code, and bypass the journal. Therefore, this method
+        The node also listens on a TCP port, where it accepts WebSocket connections from pages of any website. Without
+        this method, a page that finds the port can set balances and code, and bypass the journal. The method
         lowers the limit on file descriptors, so that the node cannot accept another connection.
         """
         import resource

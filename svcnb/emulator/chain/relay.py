@@ -29,9 +29,11 @@ from svcnb.protocol.signature import address_of_secret
 T = TypeVar("T")
 
 GAS: Final = 25_000_000
-"""Gas limit of a transaction on the emulator's own chain. A block has one transaction, and at most 30 million gas."""
+"""Gas limit of each transaction of the relay on the emulator's own chain.
+
+A block of this chain contains one transaction, and uses at most 30 million gas."""
 MAX_FEE: Final = 1_000_000_000_000
-"""Maximum fee on the emulator's own chain, in wei per unit of gas.
+"""Maximum fee that the relay's transactions offer on the emulator's own chain, in wei per unit of gas.
 
 The chain charges only the block's base fee. The base fee starts at 1 gwei and changes with the gas use of the blocks
 (EIP-1559)."""
@@ -146,7 +148,7 @@ class Relay:
 
         On the emulator's own chain, one commit records all of the writes in the journal. Even if the emulator stops,
         either all of the writes exist or none. On an external chain, the relay sends the writes in sequence. Order the
-        writes so that the first writes cause no harm if a later write fails.
+        writes so that the earlier writes cause no harm if a later write fails.
 
         Args:
             to: Address of the contract.

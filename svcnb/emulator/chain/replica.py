@@ -31,12 +31,12 @@ Receipt = dict[str, Any]
 
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
-"""Number of new entries that make a dump of the state due.
+"""Number of journal entries since the last dump of the state after which a new dump is due.
 
-Long chains have larger dumps. For chains with more than 1,024 entries, an eighth of all entries makes a dump due.
+Long chains have larger dumps. In a chain with more than 1,024 entries, this number is an eighth of all entries.
 """
 _REPLAY_S: Final = 4.0
-"""Time of the node's work on new entries that makes a dump of the state due, in seconds.
+"""Time of the node's work on entries since the last dump after which a new dump is due, in seconds.
 
 The time for a block depends on the size of the whole state. A replay takes about as long as the first execution of the
 entries, and requests wait until the end of the replay. If dumps are slow, `_DUMPS_COST` extends this time."""
@@ -46,7 +46,7 @@ _DUMPS_COST: Final = 10
 With 10, dumps that are due because of `_REPLAY_S` take at most a tenth of the node's time.
 """
 _KEPT_MARKS: Final = 64
-"""Maximum number of states that the node stores, each as a complete copy.
+"""Maximum number of states that the node stores for snapshots, each as a complete copy.
 
 The node deletes a state only when it restores this state or an earlier state."""
 
@@ -111,7 +111,7 @@ class Replica:
             early: Node that is already starting, or None. The method uses this node if its first block matches.
 
         Raises:
-            ChainUnusable: The journal belongs to another server, chain or engine, or cannot be repaired.
+            ChainUnusable: The journal belongs to another server, chain or engine, or cannot be read.
             ChainUnavailable: The node did not start.
             ToolMissing: The node's binary is not installed.
         """
@@ -177,7 +177,7 @@ class Replica:
         """Writes entries to the journal, and the block hashes of earlier entries.
 
         Raises:
-            StoreUnavailable: The database is unavailable, and the journal is unchanged.
+            StoreUnavailable: The database is unavailable, or another server has the lease. The journal is unchanged.
         """
         confirmed = list(self._unconfirmed)
         await self._store.run(lambda connection: journal.append(connection, new, confirmed))
@@ -267,7 +267,7 @@ class Replica:
             await self.rebuild()
 
     async def _revert(self, dump: Dump) -> bool:
-        """Restores a state in the running node. Returns False if the node cannot restore the state.
+        """Restores the state of a dump from the running node's own copy. Returns False if this is not possible.
 
         The restore takes a millisecond. A rebuild takes a tenth of a second.
         """

@@ -21,7 +21,7 @@ _FIELDS: Final = {0: 9, _ACCESS_LIST: 11, _DYNAMIC_FEE: 12}
 
 
 class TransactionInvalid(ValueError):
-    """Error for bytes that do not form a transaction for this chain."""
+    """Error for bytes that are not a valid signed transaction of a supported type."""
 
 
 class Transaction(NamedTuple):
@@ -34,7 +34,7 @@ class Transaction(NamedTuple):
         chain_id: Id of the chain (EIP-155), or None for a legacy transaction that is valid on any chain.
         nonce: Nonce of the sender.
         gas: Gas limit.
-        max_fee: Maximum fee in wei per unit of gas.
+        max_fee: Maximum fee, or the gas price of legacy and EIP-2930 transactions, in wei per unit of gas.
         to: Address of the receiver, in lowercase with the prefix 0x. None for the creation of a contract.
         value: Transferred amount in wei.
     """

@@ -17,7 +17,7 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 _GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
-"""All public IPv6 addresses (RFC 4291). Loopback, local, multicast and NAT64 addresses are outside this range."""
+"""Range that contains all public IPv6 addresses (RFC 4291), but no loopback, local, multicast or NAT64 addresses."""
 _TUNNELS: Final = (
     ipaddress.IPv6Network("2002::/16"),  # 6to4 (RFC 3056): contains an IPv4 address
     ipaddress.IPv6Network("2001::/32"),  # Teredo (RFC 4380): contains an IPv4 address
@@ -106,7 +106,7 @@ class AddressPolicy:
 
         Raises:
             AddressRefused: The policy permits none of the host's addresses.
-            OSError: The host has no address.
+            OSError: The host has no address, or its name cannot be resolved.
         """
         found = await self._resolve(host, port)
         if not found:

@@ -1,4 +1,4 @@
-"""Clock of the emulator. The clock is real, shifted or frozen.
+"""Clock of the emulator, which shows the machine's time, a shifted time or a frozen time.
 
 Signature ages, key expiry, schedules, the ledger and block timestamps all use this clock, so a lesson can make a
 signature expire without waiting.
@@ -119,7 +119,7 @@ class Clock:
 
 
 def checked_time(value: float) -> float:
-    """Returns a time from 1970-01-01 to 3000-01-01, after a check of the range.
+    """Checks that a time is from 1970-01-01 to 3000-01-01, and returns the time.
 
     Blocks, HTTP dates and RFC 3339 can express all times in this range.
 

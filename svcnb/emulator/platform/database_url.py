@@ -18,7 +18,7 @@ class Address:
 
     Attributes:
         kind: `SQLITE`, `POSTGRESQL`, or another scheme of the URL.
-        path: The SQLite file, or None for a database in memory.
+        path: Path of the SQLite file, or None for a database in memory or another kind of database.
     """
 
     def __init__(self, url: str | None) -> None:
@@ -59,7 +59,10 @@ class Address:
         return PostgresConnection(self._url or "")
 
     def __str__(self) -> str:
-        """Returns the URL for display, without the password and the query. The query can also contain a password."""
+        """Returns the URL for display, without the password, or ``memory`` for a database in memory.
+
+        The text also omits the query of a PostgreSQL URL, because the query can contain a password.
+        """
         if self._url is None:
             return "memory"
         head, found, tail = self._url.partition("://")

@@ -50,8 +50,8 @@ class Faults:
 
         Args:
             part: The affected part of the service.
-            status: HTTP status. None means 429 for the CPU and 503 for other parts, or no error if the fault is only a
-                delay.
+            status: HTTP status. None with ``delay_ms`` means a delay without an error. None without ``delay_ms`` means
+                429 for the CPU and 503 for other parts.
             delay_ms: Delay before each call, in milliseconds. None means no delay.
             times: Number of calls. None means all calls until `clear`.
         """
@@ -76,7 +76,7 @@ class Faults:
             part: The part that the request uses.
 
         Raises:
-            ServiceError: An injected fault affects this call.
+            ServiceError: The fault has an HTTP status, and is not only a delay.
         """
         if not self._waiting:
             return

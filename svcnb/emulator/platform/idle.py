@@ -53,7 +53,7 @@ class Resumption:
 
     Args:
         store: The database of the stored state.
-        setting: Value of the setting ``clock``. The class ignores a stored time if this value has changed since then.
+        setting: Value of the setting ``clock``. The class ignores a time that it stored with another value.
     """
 
     def __init__(self, store: Store, setting: str) -> None:

@@ -1,8 +1,8 @@
 """Leases for servers that share a PostgreSQL database. A server has a lease until it releases the lease or stops.
 
 A database connection identifies the owner of a lease. After a crash of the server, the database closes this connection
-and the leases become free. Therefore, leases do not expire, and the servers do not need synchronised clocks. A server
-that only loses its connection also loses its leases. The server acquires the leases again, unless another server has
+and the leases become free. Therefore, leases do not expire, and the servers do not need synchronised clocks. A running
+server that loses its connection also loses its leases. The server acquires the leases again, unless another server has
 already acquired them.
 
 With SQLite, there is only one server, which has all leases.

@@ -1,8 +1,9 @@
 """Release of freed memory to the operating system.
 
-The size of a process does not decrease for two reasons. First, objects in reference cycles, such as the objects of a
-closed connection, remain until Python's garbage collector runs. An idle process does not run the collector. Second, the
-C library does not return freed memory. The module can solve the second problem only with the GNU C library.
+The memory of a process stays large for two reasons, even if its objects are no longer in use. First, objects in
+reference cycles, such as the objects of a closed connection, remain until Python's garbage collector runs. An idle
+process does not run the collector. Second, the C library does not return freed memory. The module can solve the second
+problem only with the GNU C library.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Any, Final
 LOOK_S: Final = 3.0
 """Interval between checks of the process's size, in seconds."""
 GROWN_BYTES: Final = 32 * 1024 * 1024
-"""Growth of the process over its smallest size, in bytes. Above it, the module returns freed memory to the system."""
+"""Growth of the process over its smallest size, in bytes. At this growth or more, the module releases freed memory."""
 MUCH_BYTES: Final = 128 * 1024 * 1024
-"""Growth of the process over its smallest size, in bytes. Above it, the module collects garbage even during runs.
+"""Growth of the process over its smallest size, in bytes. At this growth, the module also collects garbage during runs.
 
 A collection delays runs by milliseconds. Below this growth, the module collects garbage only when the service is idle.
 """
@@ -34,9 +35,9 @@ _M_ARENA_MAX: Final = -8
 
 
 def configure_allocator() -> None:
-    """Configures the allocator to release large freed blocks immediately.
+    """Configures the allocator of the GNU C library to release large freed blocks immediately.
 
-    Call this function once, before threads start.
+    Call this function once, before threads start. Without this library, the function has no effect.
     """
     library = _library()
     if library is not None:
@@ -48,7 +49,7 @@ def configure_allocator() -> None:
 
 
 def release_memory() -> None:
-    """Releases freed memory immediately. The call takes milliseconds and does not block other threads."""
+    """Releases freed memory immediately, which takes milliseconds. Has no effect without the GNU C library."""
     library = _library()
     if library is not None:
         library.malloc_trim(0)
@@ -89,7 +90,7 @@ class MemoryKeeper:
             await asyncio.sleep(self._look_s)
 
     async def look(self) -> None:
-        """Releases freed memory if the process has grown."""
+        """Releases freed memory if the process has grown by at least `GROWN_BYTES`."""
         now = self._resident()
         if now is None:
             return

@@ -36,6 +36,8 @@ _DONE: Final[set[Callable[[], object]]] = set()
 async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Runs a function in the thread for large values and returns its result.
 
+    In a browser page, which has only one thread, the function runs immediately.
+
     Args:
         work: Function that does not use the event loop.
         *args: Positional arguments of the function.
@@ -47,7 +49,10 @@ async def offload(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs a function in a separate thread, for example to read files. The arguments are the same as for `offload`."""
+    """Runs a function in a separate thread, for example to read files.
+
+    For arguments and browser pages, see `offload`.
+    """
     if IN_PAGE:
         return work(*args, **kwargs)
     return await asyncio.to_thread(work, *args, **kwargs)

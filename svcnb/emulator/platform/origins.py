@@ -18,7 +18,7 @@ def parse_origin(text: str) -> str:
     """Returns one value of ``allow_origin`` in its normal form, which omits the default port of the scheme.
 
     Raises:
-        ValueError: The text is not an origin.
+        ValueError: The text is neither an origin nor `ANY`.
     """
     given = text.strip().rstrip("/")
     if given == ANY:

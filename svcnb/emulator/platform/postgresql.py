@@ -30,7 +30,7 @@ _SESSION: Final = "pid || '@' || extract(epoch from backend_start)"
 LIVING: Final = f"SELECT {_SESSION} FROM pg_stat_activity WHERE backend_start IS NOT NULL"  # noqa: S608 - the SQL contains no user input
 """Subquery for the names of all open connections. Leases of other connections are free."""
 _VALUE: Final = re.compile(r"('(?:[^']|'')*')|(?<![:\w]):([a-z_]\w*)")
-"""Pattern for a quoted string, which stays unchanged, or a named parameter."""
+"""Pattern for the parts of a statement: a quoted string, which stays unchanged, or a named parameter."""
 
 
 class PostgresConnection(Connection):

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 TIMEOUT_S: Final = 10.0
-"""Maximum time in seconds to wait for requests in progress, because an execution can take minutes."""
+"""Maximum time to wait for requests in progress, in seconds. A request that runs an action can take minutes."""
 
 
 class Quiesce:
@@ -49,7 +49,7 @@ class Quiesce:
     async def exclusive(self) -> AsyncIterator[None]:
         """Runs its ``async with`` block when no requests are in progress, but at the latest after `TIMEOUT_S` seconds.
 
-        Requests that arrive during the wait or the block wait until its end.
+        Requests that arrive during the wait or the block wait until the block has ended.
 
         The caller must not be a request that `enter` has counted.
         """

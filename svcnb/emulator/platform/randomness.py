@@ -56,5 +56,8 @@ class Randomness:
         return dict(self._drawn)
 
     def restore(self, state: dict[str, int]) -> None:
-        """Restores stream positions from `state`, so that the source repeats the bytes after the call of `state`."""
+        """Restores stream positions from `state`.
+
+        The source then repeats the bytes that it returned after the call of `state`.
+        """
         self._drawn = Counter(state)

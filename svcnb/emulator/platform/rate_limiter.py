@@ -1,7 +1,7 @@
 """Sliding-window rate limiter, with a window of 60 seconds.
 
 A single server counts in memory. Servers that share a PostgreSQL database count in the database. Their transactions run
-in sequence (`store`), so together they admit as many calls as a single server.
+in sequence (see `store`), so together they admit as many calls as a single server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Table(
 
 _MANY_CALLERS: Final = 10_000
 CLOCK_DIFFERENCE_S: Final = 5.0
-"""Maximum difference between the clocks of servers that share a database, in seconds."""
+"""Difference in seconds that the limiter tolerates between the clocks of servers that share a database."""
 
 
 class RateLimiter:

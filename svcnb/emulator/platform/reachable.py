@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 FRESH_S: Final = 1.0
-"""Seconds for which a result is valid while the system reports that the process is running."""
+"""Seconds for which a successful check is valid while the system reports that the process is running."""
 
 _STOPPED: Final = frozenset({"T", "t"})
 _RUNNING: Final = frozenset({"R", "S", "D", "I"})
 
 
 def process_state(pid: int | None) -> str:
-    """Returns the state letter of a process from ``/proc`` (T means stopped), or "" if it is not available.
+    """Returns the state letter of a process from ``/proc`` (T means stopped), or "" if the state is not available.
 
     Args:
         pid: Process id, or None if it is unknown.
@@ -42,7 +42,8 @@ class Reachable:
     """Health check of a process. Concurrent checks share one result.
 
     On a busy machine, a process can wait for a processor core before it responds, and the caller then also waits. A
-    result is therefore valid for `FRESH_S` seconds while the process is running. A background task renews the result.
+    successful check is therefore valid for `FRESH_S` seconds while the process is running. Each call also starts a
+    check in the background, unless a check is in progress.
 
     Args:
         ask: Function that checks the process. Returns False if the process does not respond in time, and never raises.

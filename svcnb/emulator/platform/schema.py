@@ -53,7 +53,7 @@ class Table:
         return connection.names(f"SELECT * FROM {self.name} LIMIT 0")  # noqa: S608 - the SQL contains no user input
 
     def number_on(self, connection: Connection) -> None:
-        """Advances the automatic numbering beyond rows with explicit numbers."""
+        """Advances the automatic numbering beyond the largest number in the table, after a restore of rows."""
         if self._numbered is not None and connection.kind == POSTGRESQL:
             connection.rows(
                 f"SELECT setval(pg_get_serial_sequence('{self.name}', '{self._numbered}'), max({self._numbered})) "  # noqa: S608 - the SQL contains no user input

@@ -353,9 +353,9 @@ class _File:
 
 
 def _for_caller(error: BaseException) -> BaseException:
-    """Returns the error for the caller of a failed function.
+    """Converts the error of a failed function to the error that its caller receives.
 
-    If the connection is lost, the function raises the error instead, because the loss affects all callers.
+    If the connection is lost, `_for_caller` raises the error instead, because the loss affects all callers.
     """
     if not isinstance(error, DatabaseError) or isinstance(error, ConstraintBroken):
         return error
@@ -365,7 +365,7 @@ def _for_caller(error: BaseException) -> BaseException:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Returns whether a retry of a failed function would cause the same error.
+    """Returns whether a retry of the function that raised ``error`` would fail with the same error.
 
     The result is False for an error that can be temporary, such as a lost connection.
     """

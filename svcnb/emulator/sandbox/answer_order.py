@@ -1,4 +1,4 @@
-"""Order of a run's operations and their results, so that a repeated run receives the results in the same order.
+"""Record of the order of a run's operations and results, so that a repeated run receives its results in this order.
 
 The next steps of an action often depend on which of two parallel requests completes first. A repeated run that receives
 the results in a different order can therefore make different requests.
@@ -20,10 +20,11 @@ After this delay, `AnswerOrder` stops delaying results.
 
 
 class AnswerOrder:
-    """Recorded order of events in the first attempt of a run.
+    """Recorded order of the starts and results of operations in the first attempt of a run.
 
-    In the second attempt, the class delays results until their turn in this order. The class does not delay operations
-    that only the second attempt starts, because these operations have no position in the order.
+    In the second attempt, the class delays each result until all earlier events of this order have occurred. The class
+    does not delay operations that only the second attempt starts, because these operations have no position in the
+    order.
 
     Args:
         clock: Monotonic clock that returns seconds.
@@ -67,7 +68,10 @@ class AnswerOrder:
             self._set_position(operation, math.inf)  # the second attempt also aborts the operation
 
     def repeat(self) -> None:
-        """Starts the second attempt. Results that the first attempt did not receive follow all other events."""
+        """Ends the recording. Call this method when the second attempt starts.
+
+        Results that did not arrive in the first attempt are last in the order.
+        """
         for is_answer, operation in self._log:
             if not is_answer and operation not in self._positions:
                 self._set_position(operation, len(self._log))

@@ -33,17 +33,18 @@ _LACKING = re.compile(
 class AutoEngine:
     """Engine that selects `fast` or `v8` for each run.
 
-    A source runs on `fast` unless it contains a name that `fast` does not support, or is longer than
-    `MAX_SCANNED_SOURCE` characters. A trap is an operation that `fast` cannot perform exactly. The engine repeats a
-    run on `v8` after a trap, after too much memory use, or after the crash of a process. The second attempt receives
-    the results of the first attempt, and does not repeat operations with side effects
-    (`svcnb.emulator.sandbox.repeat.RepeatableHost`). If the second attempt makes different requests, the run fails.
-    Later runs of a source that caused a trap start on `v8`.
+    A source runs on `v8` if it contains a name that `fast` does not support, or if it is longer than
+    `MAX_SCANNED_SOURCE` characters. Other sources run on `fast`. A trap is an operation that `fast` cannot perform
+    exactly, or a computation of more than `BUSY_MS` milliseconds. The engine repeats a run on `v8` after a trap, after
+    too much memory use, or after the crash of a process. The second attempt receives the results of the first attempt,
+    and does not repeat operations with side effects (`svcnb.emulator.sandbox.repeat.RepeatableHost`). If the second
+    attempt makes different requests, the run fails. Later runs of a source that caused a trap start on `v8`.
 
     Args:
-        limits: Limits of the prepared processes.
-        spares: Number of warm `v8` processes to keep, starting with the first run.
-        idle: Number of warm `v8` processes to keep after half a minute without a run on `v8`. None means ``spares``.
+        limits: Highest limits of a run. The memory limit and the timeout determine the resource limits of processes.
+        spares: Number of warmed-up `v8` processes to keep. The engine starts them at the first run on either engine.
+        idle: Number of warmed-up `v8` processes to keep after half a minute without a run on `v8`. None means
+            ``spares``.
         concurrency: Maximum number of runs at the same time, on each engine.
         vocabulary: Names that are visible to actions. None means the default names.
 

@@ -42,8 +42,8 @@ def is_decoded(coding: str) -> bool:
 async def decoded(raw: AsyncIterable[bytes], coding: str) -> AsyncIterator[bytes]:
     """Removes the content coding of a body (RFC 9110, section 8.4) and yields the body in parts.
 
-    Decompressed parts have at most `PIECE_BYTES` bytes. For other codings than gzip and deflate, or without a
-    coding, the parts stay unchanged.
+    Decompressed parts have at most `PIECE_BYTES` bytes. Without a coding, or with a coding other than gzip, deflate
+    and br, the parts stay unchanged.
 
     Args:
         raw: Body in the parts in which it arrives.

@@ -15,10 +15,10 @@ _SPARES_OF_AUTO = 1
 
 
 def make_engine(settings: Settings) -> Engine:
-    """Returns a new engine of the kind that the settings select.
+    """Returns a new engine of the kind that ``settings.action_engine`` selects, or a `PageEngine` in a browser page.
 
     Args:
-        settings: Settings with ``action_engine`` and the limits of processes.
+        settings: Settings with the engine, its limits, and the names that are visible to actions.
 
     Raises:
         ToolMissing: Deno or an engine's JavaScript bundle is not installed.

@@ -66,7 +66,7 @@ def pack(body: dict[str, Any], blob: bytes = b"") -> bytes:
 
 
 def pack_head(body: dict[str, Any], blob_bytes: int) -> bytes:
-    """Returns the bytes of a frame for an isolate without the binary part, which the caller must write next.
+    """Returns the beginning of a frame for an isolate. The caller must then write the binary part.
 
     Args:
         body: Content of the JSON text.

@@ -35,13 +35,14 @@ class ActionHost:
         custody: Custody that derives action keys.
         cid: CID of the running action.
         wallet_secret: Function that returns a wallet's 32-byte private key for the ``pkpId`` that the action passed.
-            The function raises `OperationRefused` if this API key and action may not use the wallet.
+            The function raises `OperationRefused` if the API key of the run does not permit this action to use the
+            wallet.
         headers: Headers that the action can read: ``x-request-id``, and ``x-correlation-id`` if the caller sent it.
         network: HTTP client for outbound requests.
         packages: Package folder for imports, or None if the settings contain no folder.
         randomness: Source of nonces, or None for the operating system's source.
         meter: Credit check of the paying account, or None if no account pays.
-        account: Billing wallet of the paying account, for limits that accounts share fairly.
+        account: Billing wallet of the paying account. The HTTP client divides its limits fairly among accounts.
     """
 
     custody: Custody

@@ -1,4 +1,4 @@
-"""Process of an engine. After its warm-up, the process receives one job at a time."""
+"""Process of an engine, which executes one run at a time after its warm-up."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Isolate(asyncio.Protocol):
     """Connection of the service to one isolate. An isolate is a process that runs actions.
 
     Args:
-        host: Host that starts and stops the isolate's process.
+        host: Client of the spawner, which starts and stops the isolate's process.
     """
 
     def __init__(self, host: ProcessHost) -> None:
@@ -136,7 +136,7 @@ class Isolate(asyncio.Protocol):
             return None
 
     async def peak_growth_bytes(self) -> int:
-        """Returns the peak growth of the resident memory in bytes, or 0 if the system does not report it."""
+        """Returns the peak growth of the resident memory since the end of the warm-up, in bytes, or 0 if unknown."""
         most = self._most_resident_bytes()
         if most is None:
             how, _ = await self.wait_for_exit()
@@ -155,10 +155,10 @@ class Isolate(asyncio.Protocol):
         return int(line.split()[1]) * 1024
 
     def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
-        """Sends a job to the isolate.
+        """Starts a run in the isolate.
 
         Args:
-            job: Frame of the job.
+            job: Frame with the source, the parameters and the limits of the run.
             on_data: Callback that receives all output of the isolate.
             on_lost: Callback for the loss of the connection to the isolate.
         """
@@ -178,7 +178,7 @@ class Isolate(asyncio.Protocol):
         await self._writable.wait()
 
     def detach(self) -> None:
-        """Ignores output of the isolate until the next job, and allows its process to use all cores again."""
+        """Ignores output of the isolate until the next run, and reverts the effects of `leave_reserved_cores`."""
         self._on_data = self._on_lost = None
         self.resume()
         if self._aside and self._process is not None:
@@ -194,13 +194,13 @@ class Isolate(asyncio.Protocol):
         """Lowers the priority of the process permanently.
 
         Args:
-            aside: Whether to also move the process off the reserved CPU cores.
+            aside: Whether to also move the process off the reserved cores. Otherwise, the process can use all cores.
         """
         if self._process is not None:
             self._host.order("lower", self._process, aside=aside)
 
     def leave_reserved_cores(self) -> None:
-        """Moves the process off the reserved cores until the end of its run."""
+        """Moves the process off the reserved cores, with the lowest priority, until the end of its run."""
         if self._process is not None:
             self._aside = True
             self._host.order("off", self._process)
@@ -219,7 +219,8 @@ class Isolate(asyncio.Protocol):
         """Waits for the exit of the process, at most five seconds.
 
         Returns:
-            Exit result of the process, and the end of its standard error output.
+            Exit result of the process, and the end of its standard error output. If the process is still running,
+            ``status`` is None.
         """
         if self._process is None:
             return Exit(None), ""
@@ -286,7 +287,7 @@ class Isolate(asyncio.Protocol):
 def processor_fractions(before: Mapping[Isolate, ProcessorUse | None], passed_s: float) -> tuple[float, float]:
     """Returns the fraction of a period in which isolates ran, and the fraction in which they ran or waited for a core.
 
-    Both fractions are 0 if the system does not report processor times.
+    Both fractions are averages of the isolates. They are 0 if the system does not report processor times.
 
     Args:
         before: Processor time of each isolate at the start of the period, or None if unknown.

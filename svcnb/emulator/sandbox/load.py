@@ -38,7 +38,7 @@ class LoadMonitor:
         self._overloaded = False
 
     def overloaded(self) -> bool:
-        """Returns whether the machine is overloaded, so that the service must reject runs with status 429."""
+        """Returns whether the machine is overloaded. In this case, the service must reject new runs with status 429."""
         now = self.clock()
         if self._sampled_at is None or now - self._sampled_at >= _INTERVAL_S:
             self._sample(now)

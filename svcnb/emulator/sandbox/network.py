@@ -80,7 +80,7 @@ class Network:
             file: Path of the recording. None means no recording, which only ``allow`` and ``deny`` permit.
 
         Raises:
-            ValueError: The policy is unknown, or it requires a file and the argument is missing.
+            ValueError: The policy is unknown, or the policy requires a recording and ``file`` is None.
             RecordingError: The recording cannot be read.
         """
         if policy not in POLICIES:
@@ -104,7 +104,7 @@ class Network:
         Args:
             request: Request of the action.
             limits: Limits of the run.
-            account: Billing wallet of the account that pays for the run, for limits that accounts share fairly.
+            account: Billing wallet of the account that pays for the run. Limits are divided fairly among accounts.
 
         Raises:
             OperationRefused: The policy forbids the request, or the request failed. The action receives a TypeError.
@@ -185,7 +185,7 @@ class Network:
     async def _read(
         self, response: httpx.Response, max_bytes: int, account: str
     ) -> tuple[bytes | bytearray, tuple[Callable[[], None], ...]]:
-        """Returns the body, and functions that release its memory budget.
+        """Reads a response. Returns its body, and functions that release the memory budget of the body.
 
         For a large body, the method waits for free budget before it reads the rest of the body.
         """
@@ -258,7 +258,7 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
     }
 
     class CheckedTransport(httpx.AsyncBaseTransport):
-        """Transport that connects to the checked address, so that a second DNS lookup has no effect."""
+        """Transport that connects to an address from the policy's check, and does not resolve the host again."""
 
         async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
             host = request.url.host
@@ -287,14 +287,14 @@ def _checked_transport(policy: AddressPolicy) -> httpx.AsyncBaseTransport:
 
 
 def _announced(response: httpx.Response, max_bytes: int) -> int:
-    """Returns the memory budget of a body in bytes: its length if known, otherwise the maximum."""
+    """Returns the memory to reserve for a body, in bytes: the length of the body if known, otherwise the maximum."""
     length = response.headers.get("content-length", "")
     plain = "content-encoding" not in response.headers
     return min(int(length), max_bytes) if plain and length.isascii() and length.isdigit() else max_bytes
 
 
 def _sent_to(address: str, request: httpx.Request) -> httpx.Request:
-    """Returns a request with an IP address instead of the host.
+    """Returns a copy of a request, whose URL contains an IP address instead of the host name.
 
     The ``Host`` header and the host name for the certificate check remain unchanged.
     """

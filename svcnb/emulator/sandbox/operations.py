@@ -49,7 +49,7 @@ class Operations:
 
     @property
     def holds(self) -> bool:
-        """Whether results use a part of the memory budget."""
+        """Whether results of outbound requests still use a part of the memory budget."""
         return bool(self._held)
 
     def release(self) -> None:

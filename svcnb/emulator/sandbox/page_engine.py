@@ -46,7 +46,7 @@ class PageEngine:
     """Engine that runs actions in web workers of the page.
 
     Args:
-        limits: Limits of the prepared workers. A run can have lower limits.
+        limits: Not used, because each run passes its own limits to its worker.
         concurrency: Maximum number of runs at the same time, at most `WORKERS`.
         vocabulary: Names that are visible to actions.
     """
@@ -72,7 +72,7 @@ class PageEngine:
         self._stopped = False
 
     async def stop(self) -> None:
-        """Stops all idle workers. A busy worker stops after its run."""
+        """Stops all idle workers and the worker that is warming up. A busy worker stops after its run."""
         self._stopped = True
         if self._warming is not None:
             self._warming.cancel()

@@ -69,7 +69,7 @@ class PageIsolate:
             revoke(url)
 
     def growth_bytes(self) -> int | None:
-        """Returns None, because a browser does not report memory use. The engine has its own limit."""
+        """Returns None, because a browser does not report memory use. QuickJS itself limits the memory of a run."""
         return None
 
     def processor(self) -> ProcessorUse | None:
@@ -81,7 +81,7 @@ class PageIsolate:
         return 0
 
     def begin(self, job: bytes, on_data: Callable[[bytes], None], on_lost: Callable[[], None]) -> None:
-        """Sends a job to the worker. For arguments, see `Isolate.begin`."""
+        """Starts a run in the worker. For arguments, see `Isolate.begin`."""
         self._on_data, self._on_lost = on_data, on_lost
         self.write(job)
 
@@ -96,7 +96,7 @@ class PageIsolate:
         """Returns immediately, because the browser buffers the bytes."""
 
     def detach(self) -> None:
-        """Ignores output of the worker until the next job."""
+        """Ignores output of the worker until the next run."""
         self._on_data = self._on_lost = None
         self._held = None
 

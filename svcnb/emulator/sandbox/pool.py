@@ -49,12 +49,13 @@ class Pool:
     """Pool of warmed-up isolates. Each isolate executes one run, unless ``reuse`` is set.
 
     If ``spares`` is two or more, the pool reserves the last spare (warmed-up isolate) for accounts whose recent use is
-    not clearly above average. While several accounts are active, these accounts must also have no other unfinished run.
+    not clearly above average. While several accounts are active, an account with another unfinished run does not
+    receive this spare.
 
     Attributes:
         new_host: Coroutine function that creates the host of the processes, at the start and after each loss of a host.
-        spares: Number of warmed-up isolates. If too few are left, the pool increases the number, up to four times this
-            value, for at least half a minute.
+        spares: Number of warmed-up isolates to keep. If too few are left, the pool keeps more for at least half a
+            minute, up to four times this value.
         shares: Record of the recent use by each account.
         runs_of: Function that returns the number of unfinished runs of an account, including waiting runs.
         reuse: Whether callers return isolates with `give`. Isolates in use then count towards ``spares``. The pool
@@ -130,8 +131,8 @@ class Pool:
         """Starts to fill the pool in the background.
 
         Args:
-            spares: Initial number of isolates, or None for the number while idle. A later call can only increase the
-                number.
+            spares: Initial number of isolates. None means the number ``idle``. A later call can increase the number,
+                but not decrease it.
         """
         self._stopped = False
         self._last_used = self.clock()
@@ -157,7 +158,7 @@ class Pool:
             await host.stop()
 
     async def take(self, account: str = "") -> Isolate:
-        """Returns a warmed-up isolate for one job. The caller must close the isolate or return it with `give`.
+        """Returns a warmed-up isolate for one run. The caller must close the isolate or return it with `give`.
 
         Args:
             account: Account of the run. The account with the lowest recent use receives the next isolate.

@@ -34,7 +34,7 @@ class PooledEngine(ABC):
     """Engine that runs actions in separate processes, with a warm-up in advance.
 
     Args:
-        limits: Limits of the prepared processes. A run can have lower limits.
+        limits: Highest limits of a run, which determine the resource limits of the processes.
         spares: Number of warmed-up processes to keep.
         concurrency: Maximum number of runs at the same time. Other runs wait in a queue. One account can have at most
             three quarters of the concurrent runs (rounded up).

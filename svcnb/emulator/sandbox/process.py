@@ -27,8 +27,8 @@ class Exit(NamedTuple):
 
     Attributes:
         status: Exit code, which is negative for a signal. None if the process did not start, or the code is unknown.
-        held_bytes: Peak resident memory in bytes.
-        reason: Reason why the process did not start, or why its exit result is unknown.
+        held_bytes: Peak resident memory in bytes, or 0 if unknown.
+        reason: Reason why ``status`` is None. Empty if ``status`` is known.
     """
 
     status: int | None
@@ -47,7 +47,7 @@ class Process:
         self.exited: asyncio.Future[Exit] = loop.create_future()
 
     def end(self, how: Exit) -> None:
-        """Records the exit of the process."""
+        """Records the exit of the process, or the failure of its start."""
         if not self.begun.done():
             self.begun.set_result(None)
         if not self.exited.done():
@@ -147,7 +147,7 @@ class ProcessHost:
             aside: Whether the process must not use the reserved cores during its start.
 
         Returns:
-            The process. The attribute ``exited`` reports the exit of the process.
+            The process. Its future ``exited`` completes when the process has exited or could not start.
 
         Raises:
             OSError: The spawner has exited.
@@ -169,11 +169,13 @@ class ProcessHost:
         """Sends an order for a process to the spawner. The order has no effect if the process has exited.
 
         Args:
-            what: ``kill`` ends the process with a signal that it cannot handle. ``lower`` lowers its priority below the
-                priority of other processes. ``near`` moves its main thread to the reserved cores, where the thread
-                wakes without delay. ``off`` moves the process off the reserved cores, until ``back`` allows all cores.
+            what: ``kill`` ends the process with SIGKILL. ``lower`` lowers its priority below the priority of other
+                processes. ``near`` moves its main thread to the reserved cores, where the thread wakes without delay.
+                ``off`` moves the process off the reserved cores and gives it the lowest priority. ``back`` reverts
+                ``off``.
             process: Process that the order affects.
-            **how: For ``lower``, ``aside`` is whether to also move the process off the reserved cores.
+            **how: For ``lower``, ``aside`` is whether to also move the process off the reserved cores. If False, the
+                process can use all cores.
         """
         if self._control is not None and not process.exited.done():
             with contextlib.suppress(OSError):

@@ -63,7 +63,8 @@ class FetchResponse(NamedTuple):
     Attributes:
         status: HTTP status code from 200 to 599.
         status_text: Reason phrase, often empty.
-        headers: Pairs of name and value, without the headers of the removed content encoding.
+        headers: Pairs of name and value. They do not include cookies, or headers about the transfer such as
+            content-length.
         body: Complete body. A large body is a `bytearray`, which avoids a copy.
         url: URL after redirects.
         redirected: Whether the server redirected the request.
@@ -122,6 +123,9 @@ class Host(Protocol):
                 (``ipfsId``), ``encrypt`` (``pkpId`` and message) or ``decrypt`` (``pkpId`` and ciphertext). Keys and
                 addresses are hex with the prefix 0x. Encryption is AES-256-GCM with the wallet's private key.
             *arguments: The arguments in parentheses, as the action passed them.
+
+        Returns:
+            The key, the address, the ciphertext or the decrypted message.
         """
         ...
 
@@ -189,7 +193,7 @@ class EngineState:
         waiting: Number of runs in the queue.
         started: Number of processes started so far.
         available: Whether the engine accepts runs.
-        details: Additional data. For the engine ``auto``, this is the status of each of the two engines, by name.
+        details: For the engine ``auto``, the status of each of its two engines, by name. Empty for other engines.
     """
 
     name: str

@@ -87,7 +87,8 @@ class Recording:
     def replay(self, request: FetchRequest) -> FetchResponse | None:
         """Returns the next recorded response to a request, or None if the recording contains no response.
 
-        After the last recorded response, further calls return the last response again.
+        Recorded requests match by method, URL and body. After the last response to a request, the method returns this
+        response again.
         """
         key = _key(request)
         answers = self._answers.get(key)

@@ -67,7 +67,8 @@ class RepeatableHost:
 
     Key operations and read-only requests are safe to repeat. Other requests are unsafe, because they can have side
     effects. The repeated run diverges if it makes a new unsafe request before it has made all unsafe requests of the
-    first attempt. The repeated run also diverges if it ends before it has made all these requests.
+    first attempt. The repeated run also diverges if it ends before it has made all these requests. A run that diverges
+    fails.
 
     Args:
         host: Host that executes new operations.
@@ -88,7 +89,7 @@ class RepeatableHost:
 
     @property
     def operations(self) -> int:
-        """Number of operations of the run that this host stores."""
+        """Number of the run's operations that this host stores."""
         return len(self._entries)
 
     def repeat(self, elapsed_s: float) -> None:
@@ -130,7 +131,7 @@ class RepeatableHost:
         return await self._host.package(specifier, importer)
 
     def close(self) -> None:
-        """Cancels unfinished requests. Call this method after the last attempt of the run has ended."""
+        """Cancels unfinished operations and releases the memory budget. Call this method after the last attempt."""
         for entry in self._entries:
             entry.work.cancel()
         for release in (*self._held, *(each for entry in self._entries for each in entry.held)):
@@ -184,7 +185,7 @@ class RepeatableHost:
         return entry
 
     def _note(self, size: int) -> None:
-        """Counts the bytes that this host stores for a repeated run."""
+        """Adds to the number of stored bytes. Above the limit, discards completed operations of the first attempt."""
         self._kept_bytes += size
         if self._left is None and self._kept_bytes > MAX_REPEATABLE_BYTES:
             self._discards = True

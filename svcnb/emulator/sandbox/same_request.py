@@ -79,7 +79,7 @@ def _with_ids(answer: FetchResponse, ids: Mapping[RpcId, RpcId]) -> FetchRespons
 
 
 def _rpc(body: bytes | None) -> dict[str, Any] | list[dict[str, Any]] | None:
-    """Returns the JSON-RPC message or batch in a body, or None if the body is not JSON-RPC."""
+    """Returns the JSON-RPC message or batch in a body, or None if the body is too long or not JSON-RPC."""
     if body is None or len(body) > LARGE_BYTES or b'"jsonrpc"' not in body:
         return None
     found = _json(body)

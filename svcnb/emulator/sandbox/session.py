@@ -1,6 +1,6 @@
 """Execution of one run in an isolate.
 
-This part of the service handles the calls of the isolate, enforces the limits and determines the outcome.
+The module executes the operations that the isolate calls, enforces the limits and determines the outcome.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ _STUCK = 4
 
 @dataclass(eq=False, repr=False)
 class Session:
-    """Execution of one job in one isolate.
+    """Execution of one run in one isolate.
 
     Attributes:
-        isolate: Warmed-up isolate. If ``answered`` is true after the run, the isolate can execute another run.
+        isolate: Warmed-up isolate.
         host: Host that executes operations.
         limits: Limits of the run.
         trace: Timeline that records the events.
@@ -67,6 +67,7 @@ class Session:
             the run. 0 means no limit.
         grace_s: Seconds after the deadline in which the isolate can still end the run normally.
         alone: Whether the isolate executes only this run, so that its peak memory belongs to this run.
+        answered: Whether the isolate has sent the result of the run. Such an isolate can execute another run.
     """
 
     isolate: Isolate | PageIsolate
@@ -98,7 +99,7 @@ class Session:
         self._operations = Operations(self.host, self.limits, self.trace, self._finished.done)
 
     async def run(self, source: str, params: object, waited_s: float) -> Outcome:
-        """Runs the job. Afterwards, the caller must close the isolate or return it to its pool.
+        """Executes the run and returns its outcome. The caller must then close the isolate or return it to its pool.
 
         Args:
             source: JavaScript source.
@@ -132,7 +133,7 @@ class Session:
         New runs, spare processes that start, and the service itself then have a higher priority.
 
         Args:
-            aside: Whether to also move the isolate off the reserved CPU cores.
+            aside: Whether to also move the isolate off the reserved cores. Otherwise, the isolate can use all cores.
         """
         if not self.lowered:
             self.lowered = True

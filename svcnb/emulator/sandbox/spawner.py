@@ -7,14 +7,15 @@ The emulator has the other end. The spawner exists for three reasons:
 - The kernel can kill the children when the spawner dies.
 - The spawner detects a crash of the emulator. It then kills all children, deletes their folder and exits.
 
-Both sides send JSON messages, one per line:
+Both sides send JSON messages, one per line (in: to the spawner, out: to the emulator):
     in   {"argv", "template", "env", "own_folder", "cwd", "limits", "remove"}   first message; template: command line,
-                                                         or null; own_folder: variable in env that names a folder, which
-                                                         a template does not share
+                                                         or null; own_folder: variable in env with the path of a folder,
+                                                         which is different for each template
     in   {"spawn": token, "aside"}                       two descriptors: standard input and output, standard error
     in   {"kill": token}                                 kills the process
     in   {"near": token}                                 moves the main thread to the reserved cores
-    in   {"off": token}  |  {"back": token}              moves the process off the reserved cores, or to all cores
+    in   {"off": token}  |  {"back": token}              moves the process off the reserved cores and sets the lowest
+                                                         priority; back: allows all cores and the normal priority
     in   {"lower": token, "aside"}                       lowers the priority; aside: also leave the reserved cores
     in   {"stop_template": true}                         stops the template until many processes start again
     in   {"ping": number}                                checks that the spawner responds

@@ -1,4 +1,4 @@
-"""Timeline of one execution, with events and memory use, but without secrets."""
+"""Timeline of one run, with events and memory use, but without secrets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class TraceEvent(NamedTuple):
 
     Attributes:
         at_ms: Milliseconds since the start of the run.
-        kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``trap``, ``lost`` or
+        kind: ``start``, ``key``, ``encrypt``, ``decrypt``, ``fetch``, ``console``, ``import``, ``trap`` (an operation
+            that `fast` does not support), ``lost`` (the process exited unexpectedly), or
             ``end``.
         memory_bytes: Growth of the isolate's resident memory since its warm-up, in bytes, or None if unknown.
         detail: Data of the event, such as the operation's name, method, host, status, length and result. The field

@@ -1,9 +1,9 @@
-"""Engine `v8`, which runs every execution in a new Deno process from a pool of warmed-up processes.
+"""Engine `v8`, which executes every run in a new Deno process from a pool of warmed-up processes.
 
 A Deno worker is not a security boundary. The process cannot stop a busy worker, and a worker that is out of memory ends
-the whole process. Therefore, each run has its own process in its own session, without permissions or module loading,
-and with limited resources. The emulator can stop the process with a signal, and the kernel kills the process when the
-emulator exits.
+the whole process. Therefore, each run has its own process. The process has its own operating system session and limited
+resources, but no permissions, and it cannot load modules. The emulator can stop the process with a signal, and the
+kernel kills the process when the emulator exits.
 """
 
 from __future__ import annotations

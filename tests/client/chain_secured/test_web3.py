@@ -16,7 +16,7 @@ TEN_ETH = 10**19
 def test_the_contract_reads_what_the_client_wrote(svc, mine, action) -> None:
     mine.groups.create("readers", actions=[action])
     contract = svc.chain_secured.contract()
-    (group,) = contract.functions.listGroups(int(mine.api_key_hash, 16), 1, 10).call()
+    (group,) = contract.functions.listGroups(int(mine.api_key_hash, 16), 0, 10).call()
     assert "readers" in group
 
 
@@ -49,7 +49,7 @@ async def test_the_asynchronous_contract_reads_too(emulator, mine) -> None:
     async with emulator.async_client() as svc:
         contract = await svc.chain_secured.contract()
         try:
-            assert await contract.functions.listGroups(int(mine.api_key_hash, 16), 1, 10).call() == []
+            assert await contract.functions.listGroups(int(mine.api_key_hash, 16), 0, 10).call() == []
         finally:
             await contract.w3.provider.disconnect()
 

@@ -66,7 +66,7 @@ def main() -> int:
     if not is_checksum_address(given.signer):
         parser.error(f"invalid SIGNER {given.signer}: expected an address with its EIP-55 checksum")
     wrong = problems(reports, given.signer)
-    print("\n".join(wrong) or "No problems found. Also check the date of the last report.")
+    print("\n".join(wrong) or "No problems found. Also check the period of the last report.")
     return int(bool(wrong))
 
 
