@@ -110,7 +110,10 @@ def rasterize(drawing: str, scale: float) -> bytes:
             skip_system_fonts=sufficient and not _OTHER_GLYPHS.search(drawing),
         )
     except ValueError as refused:
-        raise RenderFailed(f"cannot convert this chart to PNG: {refused}") from refused
+        raise RenderFailed(
+            f"cannot convert this chart to PNG: {refused}",
+            hint="Pass a positive, finite scale, or save the chart as SVG.",
+        ) from refused
 
 
 def process() -> subprocess.Popen[bytes] | None:

@@ -285,7 +285,7 @@ class BadRequest(ServiceError):
 class Unauthorized(ServiceError, Explicable):
     """Error for a request without a key, or with a key that does not belong to an account (401)."""
 
-    default_hint = "Check the key: svc.with_key(key), or SVC_API_KEY. A deleted usage key is no longer valid."
+    default_hint = "Pass a valid key: svc.with_key(key), or set SVC_API_KEY. A deleted usage key is no longer valid."
     hint_before_fix = True
 
 

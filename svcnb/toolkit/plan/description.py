@@ -263,7 +263,7 @@ class Description(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) + (f" in {file}" if file else "")
-            message = f": {str(first['msg']).removeprefix('Value error, ')}"
+            message = f": {str(first['msg']).removeprefix('Value error, ').replace('a valid tuple', 'a list')}"
             wrong = "unknown setting" if first["type"] == "extra_forbidden" else "invalid setting"
             raise InvalidArgument(
                 f"{wrong} {where}{message if wrong == 'invalid setting' else ''}",

@@ -207,7 +207,7 @@ def test_a_message_of_many_levels_is_refused() -> None:
     for _ in range(5_000):
         value = {"value": value}
     typed_data = typed("Thing", value)
-    with pytest.raises(SigningError, match="at most 32 structs"):
+    with pytest.raises(SigningError, match="at most 32 levels of structs"):
         typed_data_digest(typed_data)
 
 
