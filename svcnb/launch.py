@@ -92,8 +92,8 @@ class Emulator(EmulatorControl):
     The emulator accepts requests when the constructor returns.
 
     Args:
-        start_timeout: Seconds to wait until the emulator is ready. The first start on a machine can include the
-            download of external tools.
+        start_timeout: Seconds to wait until the emulator is ready. The default is 300. The first start on a machine
+            can include the download of external tools.
         listener: A listening socket to use instead of a port (not on Windows). This process keeps the socket open, so
             connections wait in the socket's queue while no emulator runs.
         **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),

@@ -1,6 +1,6 @@
 """Roster of a workshop: one file with names, tokens, progress and labels of saved states.
 
-Only the instructor can read this file.
+Only the system user who runs the workshop can read this file.
 """
 
 from __future__ import annotations
