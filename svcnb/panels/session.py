@@ -310,7 +310,7 @@ class Session:
         return name
 
     def named(self, kind: str, which: object) -> str:
-        """Returns the variable of a resource that a panel created, or the value as a literal."""
+        """Returns the variable of a resource that a panel created, or else ``which`` as a Python literal."""
         return self._names.get((kind, which), repr(which))
 
     def with_names(self, code: str) -> str:

@@ -75,7 +75,7 @@ class Writer:
     Attributes:
         chain: Access to the chain.
         owner: The wallet that sends the writes, or None if the account is read-only.
-        names: Names that appear in the descriptions.
+        names: Names of the account's objects, for the descriptions of writes.
         on_preview: Function that the client calls with a preview of every write before the wallet signs the
             transaction. If the function returns False, the client cancels the write. The asynchronous client awaits
             the result.
