@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class AsyncChainSecured(Namespace):
-    """Methods that create and open ChainSecured accounts, sign and check envelopes, and finish interrupted creations."""
+    """Methods that create or open ChainSecured accounts, sign and check envelopes, and finish interrupted creations."""
 
     def __init__(self, session: AsyncSession) -> None:
         super().__init__(ChainAccess(session.config))

@@ -86,7 +86,7 @@ class Namespace(Checked):
 
 
 class ChainSecured(Namespace):
-    """Methods that create and open ChainSecured accounts, sign and check envelopes, and finish interrupted creations."""
+    """Methods that create or open ChainSecured accounts, sign and check envelopes, and finish interrupted creations."""
 
     def __init__(self, session: SyncSession) -> None:
         super().__init__(ChainAccess(session.config))
