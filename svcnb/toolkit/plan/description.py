@@ -127,7 +127,7 @@ class WalletSpec(_Spec):
 
 
 class GroupSpec(_Spec):
-    """Description of a group and its permissions."""
+    """Description of a group: the actions and the wallets that the group permits."""
 
     actions: tuple[str, ...] = ()
     """Names of actions. ``*`` means every action."""
@@ -168,7 +168,7 @@ class KeySpec(_Spec):
 
 
 class TriggerSpec(_Spec):
-    """Description of a trigger and its action.
+    """Description of a trigger: its action, usage key, kind and settings.
 
     The plan needs the secret of the trigger's usage key. Therefore, the plan must create the key, or the caller must
     pass a store that contains the secret.
