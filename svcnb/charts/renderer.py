@@ -190,7 +190,7 @@ class Shown:
 
 
 class Layers(Shown, alt.LayerChart):
-    """Chart with several layers of marks."""
+    """Chart with several layers, for example bars and a line."""
 
 
 class Stack(Shown, alt.VConcatChart):

@@ -79,6 +79,6 @@ class Context:
         return shadow and self.script.scope_at(node).find(text) is None
 
     def find(self, node: Node, severity: Severity, code: str, message: str, hint: str = "") -> Finding:
-        """Returns a finding with the line and the column of a node."""
+        """Returns a new finding at the position of a node."""
         line, column = self.script.place(node)
         return Finding(severity=severity, code=code, line=line, column=column, message=message, hint=hint)
