@@ -258,10 +258,10 @@ class _Process:
     """Child process that prints one line of JSON when it is ready, and ends when its standard input is closed."""
 
     state_refused: tuple[type[Exception], ...] = ()
-    """Exceptions of `wait_ready` for an unusable state.
+    """Exceptions that `wait_ready` raises for an unusable state folder.
 
     Only `PageService`, which replaces this class in a browser page, has such exceptions. The process of this class
-    reports an unusable state through its exit code."""
+    reports an unusable state folder through its exit code."""
 
     def __init__(
         self, command: list[str], settings: Mapping[str, object], listener: socket.socket | None = None

@@ -85,7 +85,7 @@ class Type(NamedTuple):
 
 
 def split(inside: str) -> list[str]:
-    """Returns the parts of a list between the commas outside of brackets. For blank text, the result is an empty list.
+    """Splits a text at the commas that are outside of brackets. For blank text, the result is an empty list.
 
     Raises:
         MalformedValue: The brackets do not match.

@@ -93,7 +93,7 @@ class Action:
 
     @cached_property
     def hashed_cid(self) -> str:
-        """Id of the action in the contract: keccak256 of the CID text, ``0x`` and 64 hex digits."""
+        """Id of the action in the contract: keccak256 of the CID text, as ``0x`` and 64 hex digits."""
         return hash_of(self.cid)
 
     @cached_property

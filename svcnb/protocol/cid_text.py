@@ -58,7 +58,7 @@ class ParsedCid:
         return self.text
 
     def identifies(self, content: bytes | bytearray | memoryview) -> bool:
-        """Returns whether this CID identifies the content.
+        """Returns whether this CID matches the content.
 
         The content is either a single block or a complete file. For a file, the method assumes the default options of
         ``ipfs add``: chunks of 256 KiB, and at most 174 links in a node. The leaves can be raw.

@@ -1,5 +1,6 @@
 """EIP-712 digest of any flat envelope, with all intermediate results, for lessons and explanations of rejections.
 
+An envelope is the typed data that a wallet signs. It is flat if no field is an array or a struct.
 `svcnb.protocol.typed_data` is faster, but supports only the four canonical envelopes. This module hashes any envelope,
 including an invalid envelope. The module can therefore show *why* a signature over a changed envelope does not match.
 """

@@ -1,8 +1,8 @@
 """The four typed-data envelopes that a wallet signs, and their digests.
 
-The shape is fixed, and only the flow, address, chain and time vary. Therefore, the module computes the type hash and
-the domain separator once, and a digest takes two hashes. The module `svcnb.protocol.eip712` computes the same digest
-step by step, for any shape.
+The shape of an envelope is fixed: only the flow, address, chain and time vary. Therefore, the module computes the type
+hash and the domain separator once, and a digest takes two hashes. The module `svcnb.protocol.eip712` computes the same
+digest step by step, for any shape.
 
 Source: docs/service/signatures.md#envelope; EIP-712.
 """

@@ -54,7 +54,7 @@ def mismatch(message: str) -> PydanticCustomError:
 
 
 def shown(value: object) -> str:
-    """Returns a JSON value as shortened text for a message, or the kind of an array or object."""
+    """Returns a JSON value as shortened text for a message. The text of a list or dictionary is only its JSON type."""
     if isinstance(value, list | dict):  # its text can be as large as the body
         return "an array" if isinstance(value, list) else "an object"
     text = _LITERALS.get(str(value), "") if value is None or isinstance(value, bool) else repr(value)
