@@ -114,7 +114,7 @@ class Triggered(Protocol):
     """Protocol with the methods of the triggers client that this module uses."""
 
     def list(self) -> Iterable[Any]:
-        """Returns the triggers."""
+        """Returns all triggers of the user."""
         ...
 
     def runs(self, trigger: Any, *, limit: int | None = 100) -> Iterable[Any]:

@@ -70,7 +70,7 @@ class Context:
         return self.script.text(member) if owner is not None and member is not None and self.is_actions(owner) else None
 
     def is_actions(self, node: Node) -> bool:
-        """Returns whether an expression refers to ``<Namespace>.Actions`` by a name that no variable hides."""
+        """Returns whether an expression refers to ``<Namespace>.Actions``, and not to a variable of the same name."""
         text = self.script.text(node)
         if text == f"{self.vocabulary.namespace}.Actions":
             text, shadow = self.vocabulary.namespace, True
