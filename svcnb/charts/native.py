@@ -56,7 +56,7 @@ class RenderFailed(SvcnbError):
 
 
 def draw(spec: Mapping[str, Any]) -> str:
-    """Draws a chart as SVG in the renderer's process, after replacing characters that XML forbids with U+FFFD.
+    """Draws a chart as SVG in the renderer's process. In the drawing, U+FFFD replaces characters that XML forbids.
 
     Raises:
         RenderFailed: The renderer rejected the chart, crashed, or did not respond within `TIMEOUT_SECONDS`.
@@ -206,7 +206,11 @@ class _Renderer:
 
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
-    """Returns True and the drawing, or False and the reason for the failure. Returns None if the process ended."""
+    """Sends a chart to the process, and returns the response.
+
+    The response is True and the drawing, or False and the reason for the failure. If the process ended, the function
+    returns None.
+    """
     assert child.stdin is not None  # noqa: S101 - `_started` creates this pipe
     assert child.stdout is not None  # noqa: S101 - `_started` creates this pipe
     try:

@@ -190,7 +190,7 @@ class Shown:
 
 
 class Layers(Shown, alt.LayerChart):
-    """Chart with several layers of marks."""
+    """Chart with several layers, for example bars and a line."""
 
 
 class Stack(Shown, alt.VConcatChart):
@@ -242,7 +242,7 @@ def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
 def _named(drawn: str, said: str) -> str:
     """Returns the drawing with unique ids, with the description as its label, and with the fallback font.
 
-    Vega numbers ids per process, so ids on a page could collide.
+    Vega assigns ids separately in each process, so two drawings on one page could have the same ids.
     """
     found = list(dict.fromkeys(_IDS.findall(drawn)))
     for number, name in enumerate(found):

@@ -37,7 +37,7 @@ _RUNS_HINT: Final = "Pass a History, the runs of a History, or a data frame with
 _HINTS: Final[Mapping[str, str]] = {
     "events": "Pass the result of account.audit(), or a data frame with the columns time, event and who."
 }
-"""Hints for data other than runs, by the description of the rows."""
+"""Hints for data other than runs. The dictionary keys are the values of the argument `what` of `Table`."""
 
 
 class NothingToDraw(InvalidArgument):

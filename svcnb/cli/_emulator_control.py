@@ -260,7 +260,7 @@ def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> 
 @output_options
 @_with_emulator
 def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: bool) -> None:
-    """Save, restore, delete or list snapshots of the complete state (the database and the chain)."""
+    """Save, restore, delete or list snapshots of the complete state (the database, the chain and the clock)."""
     if verb == "list":
         if name is not None:
             raise click.UsageError(f"`svcnb emulator snapshot list` has no argument: omit {name!r}")

@@ -121,9 +121,9 @@ def create(
 @click.pass_context
 @with_service
 def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
-    """Check whether the key belongs to an account in API mode. The exit code is 1 if it does not.
+    """Check whether the key belongs to an account in API mode.
 
-    For keys of a ChainSecured account, the exit code is also 1.
+    The exit code is 1 for an unknown key, and for a key of a ChainSecured account.
     """
     found = service.accounts.exists()
     show({"exists": found} if as_json else ("yes" if found else "no"), as_json=as_json)

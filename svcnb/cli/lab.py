@@ -181,7 +181,10 @@ def _quiet(own: Path) -> dict[str, str]:
 
 @contextmanager
 def _held(port: int) -> Iterator[int]:
-    """Yields the port of JupyterLab. On Linux, the port is reserved until JupyterLab listens on the port."""
+    """Yields the port for JupyterLab: the given port, or a free port for 0.
+
+    On Linux, the port is reserved until the end of the block. JupyterLab can listen on the reserved port.
+    """
     with socket.socket() as holder:
         if os.name == "posix":  # on Windows, this option would accept a port that another program uses
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -180,7 +180,7 @@ class Batch(_Results):
         """Executes the remaining runs, and returns this batch.
 
         Args:
-            retry_failed: Whether to also repeat runs that failed with a final error, for example an error of the action.
+            retry_failed: Whether to also repeat runs that failed with a final error, such as an error of the action.
 
         Raises:
             Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and insufficient

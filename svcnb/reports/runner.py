@@ -49,7 +49,7 @@ _WITHOUT_KERNEL: Final = (
 
 @dataclass(frozen=True)
 class Report:
-    """Completed report.
+    """Files, conclusion and header values of a completed report.
 
     Attributes:
         kind: Definition of the report: a `ReportKind`, or an `OwnNotebook` for a notebook of the user.

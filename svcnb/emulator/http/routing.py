@@ -218,7 +218,7 @@ class Dispatcher:
     """Dispatcher of requests to the handlers of their endpoints.
 
     Attributes:
-        tolerated: Record of accepted requests that the live service rejects.
+        tolerated: Counts of accepted requests that the live service rejects.
         exact_types: Whether to reject requests whose JSON types or fields the live service rejects.
         max_body_bytes: Maximum size of a body, in bytes.
     """
@@ -228,7 +228,9 @@ class Dispatcher:
     max_body_bytes: int
 
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
-        """Runs guards, body checks, handler and settlement, in the order of docs/service/http.md#order-of-checks.
+        """Runs the guards, the body checks and the handler, then charges the account. Returns the response.
+
+        Source: docs/service/http.md#order-of-checks.
 
         Raises:
             ServiceError: A guard, a check or the handler rejects the request.

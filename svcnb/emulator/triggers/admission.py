@@ -36,7 +36,7 @@ def run_id(trigger_id: str, cause: str) -> str:
 
 
 def room(connection: Connection, trigger: TriggerRecord) -> int:
-    """Returns the number of additional runs that a trigger can queue. The default of ``max_queued_runs`` is 100."""
+    """Returns how many more unfinished runs a trigger can have. The limit is ``max_queued_runs`` (None means 100)."""
     open_ones = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL"
     return max(0, _queue_limit(trigger) - int(connection.value(open_ones, id=trigger.id)))
 

@@ -198,7 +198,8 @@ def _admit_logs(connection: Connection, batch: _Batch, chain: ChainName, now: fl
     """Admits runs for a batch until the queue is full.
 
     Returns:
-        Whether the function admitted all runs of the batch, and the number of new runs.
+        Whether every log of the batch has a run, and the number of new runs. If the queue is full or the trigger has
+        changed, the first value is False.
     """
     trigger = find_trigger(connection, batch.trigger.id)
     before = batch.trigger
