@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STARTER_CENTS: Final = 500
 ROSTER_FILE: Final = "roster.json"
 OWN: Final = "own"
-"""Name of the emulator for a learner's own work. Other emulators have the names of lessons."""
+"""Name of the emulator for a learner's own work. The names of other emulators start with the name of a lesson."""
 LESSON: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 LESSON_SETTINGS: Final = frozenset(
     {
@@ -131,7 +131,7 @@ class Workshop(Checked):
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """Returns the emulator for a learner's own work. Starts the emulator if it is not running.
+        """Returns a handle of the emulator for a learner's own work. Starts the emulator if it is not running.
 
         In notebooks, `svcnb.Client()` connects to this emulator.
 
