@@ -70,10 +70,10 @@ def checked(function: F) -> F:
 
 
 def checked_first(function: F) -> F:
-    """Returns a wrapper like that of `checked`. The wrapper compares the arguments with the annotations before the call.
+    """Returns a wrapper like that of `checked` that compares the arguments with the annotations before each call.
 
-    The comparison takes about 0.1 ms. Use this decorator for constructors that only store their
-    arguments, because they do not fail for a wrong type.
+    The comparison takes about 0.1 ms. Use this decorator for constructors that only store their arguments, because such
+    constructors do not fail for a wrong type.
 
     Raises:
         InvalidType: During a call, an argument does not match its annotation.
