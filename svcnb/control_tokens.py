@@ -1,9 +1,9 @@
 """Store of control tokens, in which a user's programs find the tokens of the user's running emulators.
 
-Each emulator creates a control token when it starts. The emulator saves the token in a file that only the user of the
-emulator can read, and deletes the file when it stops. A client, panel or command that has the emulator's address reads
-the token from that file. The emulator does not save a token that the user chose. The user must pass such a token
-explicitly.
+A control token gives access to the control plane of an emulator. Each emulator creates a token when it starts. The
+emulator saves the token in a file that only the user of the emulator can read, and deletes the file when it stops. A
+client, panel or command that has the emulator's address reads the token from that file. The emulator does not save a
+token that the user chose. The user must pass such a token explicitly.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def delete(file: Path | None) -> None:
 
 
 class Running(NamedTuple):
-    """Running emulator of this user on this machine."""
+    """Address and process id of an emulator that this user runs on this machine."""
 
     base_url: str
     pid: int
@@ -78,7 +78,7 @@ class Found:
         self._token = token
 
     def at(self, url: str) -> str:
-        """Returns a URL with the scheme, host and port of the emulator that the token belongs to."""
+        """Returns a URL in which the scheme, host and port of the token's emulator replace those of ``url``."""
         own = urlsplit(self._base_url)
         return urlsplit(url)._replace(scheme=own.scheme, netloc=own.netloc).geturl()
 
@@ -91,7 +91,7 @@ class Found:
         return self._token
 
     def authorization(self) -> str:
-        """Returns the value of the ``Authorization`` header."""
+        """Returns the value of the ``Authorization`` header, which contains the token."""
         return f"Bearer {self._token}"
 
 
@@ -155,7 +155,7 @@ def _read(file: Path) -> tuple[int, dict[str, object]]:
 
 
 def _delete_stale(folder: Path) -> None:
-    """Deletes the files of killed emulators."""
+    """Deletes the files of emulators whose processes no longer run."""
     for file in folder.glob("*.json"):
         pid = file.stem.rpartition("-")[2]
         if not pid.isdecimal() or not _is_running(int(pid)):

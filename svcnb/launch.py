@@ -92,8 +92,8 @@ class Emulator(EmulatorControl):
     The emulator accepts requests when the constructor returns.
 
     Args:
-        start_timeout: Seconds to wait until the emulator is ready. The first start on a machine can include the
-            download of external tools.
+        start_timeout: Seconds to wait until the emulator is ready. The default is 300. The first start on a machine
+            can include the download of external tools.
         listener: A listening socket to use instead of a port (not on Windows). This process keeps the socket open, so
             connections wait in the socket's queue while no emulator runs.
         **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),
@@ -260,10 +260,10 @@ class _Process:
     """Child process that prints one line of JSON when it is ready, and ends when its standard input is closed."""
 
     state_refused: tuple[type[Exception], ...] = ()
-    """Exceptions of `wait_ready` for an unusable state.
+    """Exceptions that `wait_ready` raises for an unusable state folder.
 
     Only `PageService`, which replaces this class in a browser page, has such exceptions. The process of this class
-    reports an unusable state through its exit code."""
+    reports an unusable state folder through its exit code."""
 
     def __init__(
         self, command: list[str], settings: Mapping[str, object], listener: socket.socket | None = None

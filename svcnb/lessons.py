@@ -54,10 +54,10 @@ def lesson(
     (``SVC_WORKSHOP_URL``), the instructor's machine can run the emulator. That machine then keeps the state when the
     kernel stops.
 
-    If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses the service at this address instead. This is a live
-    service, or an emulator that other users can share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the lesson
-    always uses its own emulator. A lesson on a live service needs a confirmation first, and skips the cells that need
-    an emulator. Lessons that cannot run without an emulator start one on this computer (`svcnb.live_lessons`).
+    If ``SVC_BASE_URL`` is set outside a workshop, the lesson uses the service at this address instead. This service
+    can be live, or can be an emulator that several users share. With ``SVC_LESSONS=own``, which `svcnb lab` sets, the
+    lesson always uses its own emulator. A lesson on a live service needs a confirmation first, and skips the cells that
+    need an emulator. Lessons that cannot run without an emulator start one on this computer (`svcnb.live_lessons`).
 
     Args:
         name: Name of the lesson, for example ``"quickstart"``.
@@ -188,7 +188,7 @@ class WorkshopEmulator(EmulatorControl):
         return f"Emulator({', '.join(f'{name}={value!r}' for name, value in self._settings.items())})"
 
     def stop(self) -> None:
-        """Closes the clients. The workshop server stops an idle emulator after some time."""
+        """Closes the clients, but does not stop the emulator. The workshop server stops an emulator that stays idle."""
         self.close()
 
 
@@ -220,7 +220,7 @@ def _in_workshop(name: str, settings: dict[str, Any], *, resume: bool) -> Worksh
 
 
 def _shared(base_url: str) -> EmulatorControl | None:
-    """Returns the emulator at an address, or None if a live service responds there."""
+    """Returns the emulator at an address, or None if the service there provides no control plane to this user."""
     try:
         return Emulator.connect(base_url, control_token=os.environ.get("SVC_CONTROL_TOKEN"))
     except ControlRefused:

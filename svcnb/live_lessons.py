@@ -153,7 +153,10 @@ class LiveClient(Client):
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit of the account. `top_up` starts a payment only if the account has no credit. A person must pay."""
+        """Credit of the account.
+
+        `top_up` starts a payment only if the account has no credit. A person must complete the payment.
+        """
         return _Billing(self._session)
 
 

@@ -24,9 +24,10 @@ _OTHERS: Final = "others"
 def audit_timeline(entries: Any, *, zone: str = "UTC") -> Layers:
     """Returns a chart of an account's events on the chain.
 
-    Each kind of event has a row. The shape and the colour of a mark represent the sender. If more than four wallets
-    sent changes, the three wallets with the most events have their own shapes, and all others share one shape. If a
-    mark represents more than one event, the number of events is beside the mark.
+    Each kind of event has a row. A symbol represents the events of one sender in one time span. The shape and the
+    colour of the symbol represent the sender. If more than four wallets sent changes, the three wallets with the most
+    events have their own symbols, and all others share one symbol. If a symbol represents more than one event, the
+    number of events is beside the symbol.
 
     Args:
         entries: Result of ``account.audit()``, or a DataFrame with ``time``, ``event`` and ``who``.

@@ -57,7 +57,7 @@ class Bins:
         return self.begin_ms(0), self.begin_ms(self.count)
 
     def of(self, times: Array) -> Array:
-        """Returns the index of the span that contains each time."""
+        """Returns one index for each time: the index of the span that contains this time."""
         found: Array = (times - self.start) // self.step
         return found
 

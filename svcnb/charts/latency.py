@@ -43,7 +43,7 @@ def latency(
         by: ``time`` for one group of runs in each time span, or ``action`` for one group for each action.
         percentiles: One to four percentiles, each from 0 to 100. The 95th percentile is the shortest duration that at
             least 95 % of the runs did not exceed.
-        log: Whether the axis is logarithmic.
+        log: Whether the axis of the durations is logarithmic.
         zone: Time zone of the axis.
 
     Raises:
@@ -97,7 +97,7 @@ def percentiles_of(groups: Array, values: Array, count: int, wanted: Sequence[fl
     The function sorts once, by numbers that combine the group and the value.
 
     Args:
-        groups: Group of each value, counted from 0.
+        groups: Index of the group to which each value belongs, counted from 0.
         values: Values from 0 to below a billion. The function compares the values with a precision of a billionth of
             the largest value.
         count: Number of groups.

@@ -33,11 +33,11 @@ _STATIC: Final = Path(__file__).with_name("static")
 # The process has no permission: it reads no files, writes no files, and has no network and no environment variables.
 _FLAGS: Final = ("--quiet", "--no-prompt", "--no-npm", "--no-remote", "--no-config", "--no-lock")
 _MEMORY_MB: Final = 2048
-"""Limit of the JavaScript heap of the process. A chart that needs more memory ends the process."""
+"""Limit of the JavaScript heap of the process, in megabytes. A chart that needs more memory ends the process."""
 
 _KEPT: Final = 500
 _PIXELS: Final = 100_000_000
-"""Maximum size of an image. An image of this size needs 400 MB of memory while svcnb makes it."""
+"""Maximum size of an image, in pixels. Creating an image of this size needs 400 MB of memory."""
 
 _OTHER_GLYPHS: Final = re.compile(
     "[^\t\n\r -\u052f\u1e00-\u1eff\u2000-\u2064\u20a0-\u20be\u2190-\u2195\u2212\u2264\u2265\ufffd]"
@@ -56,7 +56,7 @@ class RenderFailed(SvcnbError):
 
 
 def draw(spec: Mapping[str, Any]) -> str:
-    """Draws a chart as SVG in the renderer's process, after replacing characters that XML forbids with U+FFFD.
+    """Draws a chart as SVG in the renderer's process. In the drawing, U+FFFD replaces characters that XML forbids.
 
     Raises:
         RenderFailed: The renderer rejected the chart, crashed, or did not respond within `TIMEOUT_SECONDS`.
@@ -66,7 +66,7 @@ def draw(spec: Mapping[str, Any]) -> str:
 
 
 def rasterize(drawing: str, scale: float) -> bytes:
-    """Converts a drawing to PNG. The text has the font Arimo, unless the drawing names a font of the machine.
+    """Converts a drawing to PNG. The text has the font Arimo, unless the drawing specifies another font.
 
     The function searches the fonts of the machine only if Arimo is not sufficient. If Arimo is sufficient, the image is
     the same on every machine.
@@ -183,7 +183,10 @@ class _Renderer:
         self._lock = threading.Lock()
 
     def _started(self) -> tuple[subprocess.Popen[bytes], bytes]:
-        """Returns the process, and the input that the process needs before a chart."""
+        """Starts the process if it is not running. Returns the process, and the script that a new process needs first.
+
+        For a process that is already running, the script is empty.
+        """
         if self.running is not None and self.running.poll() is None:
             return self.running, b""
         self.close()
@@ -206,7 +209,11 @@ class _Renderer:
 
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
-    """Returns True and the drawing, or False and the reason for the failure. Returns None if the process ended."""
+    """Sends a chart to the process, and returns the response.
+
+    The response is True and the drawing, or False and the reason for the failure. If the process ended, the function
+    returns None.
+    """
     assert child.stdin is not None  # noqa: S101 - `_started` creates this pipe
     assert child.stdout is not None  # noqa: S101 - `_started` creates this pipe
     try:

@@ -30,7 +30,7 @@ _COLUMNS: Final = (_BOX / 2, _WIDTH / 2, _WIDTH - _BOX / 2)
 
 @checked
 def permission_graph(explanation: Explanation) -> Layers:
-    """Returns a chart of an explanation.
+    """Returns a chart that shows why a run is allowed or refused.
 
     A line connects a key, an action or a wallet with a group. Solid lines are existing permissions. Dashed lines with a
     cross are missing permissions. The chart shows at most 12 groups.
@@ -123,7 +123,7 @@ def _box_marks(boxes: list[dict[str, Any]]) -> list[alt.Chart]:
 
 
 def _at(x: str, y: str) -> dict[str, Any]:
-    """Returns the encoding of a position in pixels."""
+    """Returns the encoding of a position, from the names of the fields that contain its coordinates in pixels."""
     return {
         "x": alt.X(x, type="quantitative", scale=None, axis=None),
         "y": alt.Y(y, type="quantitative", scale=None, axis=None),

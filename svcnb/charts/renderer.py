@@ -38,7 +38,7 @@ NAME: Final = "svcnb"
 """Name of the renderer. ``alt.renderers.enable("svcnb")`` enables it for your own charts."""
 
 _PAGE: Final = Theme(text="#010101", muted="#020202", grid="#030303", background="transparent")
-"""Placeholder colours. A finished drawing contains the colours of the page instead."""
+"""Placeholder colours for the theme ``auto``. In the finished drawing, the colours of the page replace them."""
 
 _PAGE_COLOURS: Final = {
     _PAGE.text: "currentColor",
@@ -193,7 +193,7 @@ class Shown:
 
 
 class Layers(Shown, alt.LayerChart):
-    """Chart with several layers of marks."""
+    """Chart with several layers, for example bars and a line."""
 
 
 class Stack(Shown, alt.VConcatChart):
@@ -245,7 +245,7 @@ def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
 def _named(drawn: str, said: str) -> str:
     """Returns the drawing with unique ids, with the description as its label, and with the fallback font.
 
-    Vega numbers ids per process, so ids on a page could collide.
+    Vega assigns ids separately in each process, so two drawings on one page could have the same ids.
     """
     found = list(dict.fromkeys(_IDS.findall(drawn)))
     for number, name in enumerate(found):

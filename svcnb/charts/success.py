@@ -15,7 +15,7 @@ from svcnb.charts.words import count, heading, short, span, time_axis
 from svcnb.checked import checked
 
 _Z: Final = 1.959964
-"""Quantile of the normal distribution for 95 %."""
+"""97.5 % quantile of the standard normal distribution, for a two-sided 95 % confidence interval."""
 
 _ROW: Final = 24
 _NOTE: Final = "pale: 95 % confidence interval"
@@ -78,7 +78,9 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
 
 
 def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
-    """Returns Wilson's (1927) 95 % confidence intervals of shares.
+    """Returns the lower and the upper limits of Wilson's (1927) 95 % confidence intervals of success rates.
+
+    A success rate is a number from 0 to 1.
 
     Args:
         wells: Number of successful runs in each group.
@@ -92,7 +94,7 @@ def wilson(wells: Array, sizes: Array) -> tuple[Array, Array]:
 
 
 def _percent(low: Array) -> alt.Scale:
-    """Returns the range of the axis: from the multiple of ten below the lowest interval to 100.
+    """Returns the range of the axis in percent: from the multiple of ten below the lowest confidence limit to 100.
 
     Unlike bars, points do not need an axis that starts at zero.
     """

@@ -17,7 +17,7 @@ MAX_ACTIONS: Final = 20
 """Maximum number of actions in one chart. The chart shows the actions with the most runs."""
 
 SUCCESS, FAILED, OPEN = 0, 1, 2
-"""Status of a run: succeeded, failed or unfinished."""
+"""Numbers in the array of `Table.status`: the run succeeded, failed, or is unfinished."""
 
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "time": ("started_at", "time"),
@@ -37,7 +37,7 @@ _RUNS_HINT: Final = "Pass a History, the runs of a History, or a data frame with
 _HINTS: Final[Mapping[str, str]] = {
     "events": "Pass the result of account.audit(), or a data frame with the columns time, event and who."
 }
-"""Hints for data other than runs, by the description of the rows."""
+"""Hints for data other than runs. The dictionary keys are the values of the argument `what` of `Table`."""
 
 _NO_EVENTS: Final = "Change the account first, for example create a group, or pass the history of another account."
 
@@ -73,7 +73,7 @@ class Table:
         return len(self._frame)
 
     def times(self) -> Array:
-        """Returns the start of each row, in microseconds since 1970, UTC.
+        """Returns the time of each row: the start of a run, or the time of an event. Microseconds since 1970, UTC.
 
         Raises:
             InvalidArgument: The column is missing, does not contain times, or has empty values.
@@ -129,8 +129,8 @@ class Table:
     def labels(self, name: str) -> tuple[Array, list[str]]:
         """Returns a column of strings as an array and a list. The list contains each distinct string once.
 
-        The array contains one index of the list for each row. ``(none)`` replaces a missing value. For actions, the CID
-        replaces a missing name if the data has a column ``cid``.
+        For each row, the array contains the index of its string in the list. ``(none)`` replaces a missing value. For
+        actions, the CID replaces a missing name if the data has a column ``cid``.
 
         Raises:
             InvalidArgument: The column is missing.

@@ -2,8 +2,8 @@
 
 The colours are those of Okabe and Ito (2008), because people with any kind of colour blindness can distinguish these
 colours. The theme uses a lighter blue and a darker purple. Each colour therefore has a contrast of at least 3 to 1
-(WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey. Marks look the same in both variants. No chart relies on
-colour alone: shapes, dashes, fills or words show the same information.
+(WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey. Bars, points and lines look the same in both variants. No
+chart relies on colour alone: shapes, dashes, fills or words show the same information.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ WIDTH: Final = 640
 
 HEIGHT: Final = 220
 MUTED: Final = "muted"
-"""Name of the style for less important text."""
+"""Name of the Vega-Lite style for less important text."""
 
 OUTLINE: Final = "outline"
-"""Name of the style for frames."""
+"""Name of the Vega-Lite style for frames."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Theme:
     """Colours that differ between the light and the dark variant.
 
     Attributes:
-        text: Titles and labels.
-        muted: Subtitles, axis lines and less important parts.
-        grid: Lines behind the marks.
-        background: Background of the chart.
+        text: Colour of titles and labels.
+        muted: Colour of subtitles, axis lines and less important parts.
+        grid: Colour of the grid lines behind the data.
+        background: Colour of the chart's background.
     """
 
     text: str

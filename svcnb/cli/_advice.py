@@ -151,7 +151,10 @@ _VERBS: Final = {"wallets.create", "groups.create", "groups.add_action", "groups
 
 
 def advice(error: BaseException) -> str:
-    """Returns the next step for an error of the client, or an empty string. Commands replace Python code."""
+    """Returns what the user can do after an error of the client, as text with commands instead of Python code.
+
+    Returns an empty string if no advice exists.
+    """
     own = str(getattr(error, "hint", ""))
     if own != getattr(type(error), "default_hint", "") and not any(said in own for said in _IN_PYTHON):
         return in_commands(own)

@@ -88,7 +88,8 @@ def _control(address: str) -> EmulatorControl:
 def _pid(address: str) -> int | None:
     """Returns the process id of the emulator at an address.
 
-    Returns None if this user did not start an emulator at this address on this machine, or chose its control token.
+    Returns None if this user runs no emulator at this address on this machine. Also returns None if the user set the
+    control token of the emulator.
     """
     port = urlsplit(address).port
     if not port or control_tokens.find(address) is None:
@@ -164,7 +165,10 @@ def stop(url: str | None) -> None:
 def clock(
     control: EmulatorControl, *, advance: str | None, freeze: bool, at: str | None, real: bool, as_json: bool
 ) -> None:
-    """Print the emulator's time in Unix seconds. If you pass an option, the command first changes the clock."""
+    """Print the emulator's time in Unix seconds.
+
+    With --advance, --freeze, --at or --real, the command first changes the clock.
+    """
     if sum((advance is not None, freeze, at is not None, real)) > 1:
         raise click.UsageError("--advance, --freeze, --at and --real are mutually exclusive: pass only one of them")
     try:
@@ -256,7 +260,7 @@ def credit(control: EmulatorControl, wallet: str, cents: int, as_json: bool) -> 
 @output_options
 @_with_emulator
 def snapshot(control: EmulatorControl, verb: str, name: str | None, as_json: bool) -> None:
-    """Save, restore, delete or list snapshots of the complete state (the database and the chain)."""
+    """Save, restore, delete or list snapshots of the complete state (the database, the chain and the clock)."""
     if verb == "list":
         if name is not None:
             raise click.UsageError(f"`svcnb emulator snapshot list` has no argument: omit {name!r}")

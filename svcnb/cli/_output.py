@@ -212,7 +212,8 @@ def _write_csv(plain: Any, columns: Sequence[str]) -> None:
 def _csv_cell(value: Any) -> Any:
     """Returns the text of one cell.
 
-    Lists, objects and booleans become JSON. The function quotes text that a spreadsheet would execute.
+    Lists, objects and booleans become JSON. An apostrophe precedes a text that a spreadsheet would execute as a
+    formula.
     """
     if isinstance(value, (bool, list, dict)):
         return json.dumps(value, ensure_ascii=False)

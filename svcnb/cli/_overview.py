@@ -1,6 +1,6 @@
 """List of all commands, which ``svcnb --help`` prints.
 
-The command does not import click, because the import would triple its run time.
+This module does not import click, because the import would triple the run time of ``svcnb --help``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ COMMANDS: dict[str, str] = {
     "actions": "List, register and delete actions.",
     "apply": "Change the account to match its description file.",
     "billing": "Show the credit, and add credit.",
-    "chain-secured": "Open and audit ChainSecured accounts, and create wallets and keys.",
+    "chain-secured": "Create, show and audit ChainSecured accounts, and create their wallets and keys.",
     "cid": "Print the CID of a source file, or of each action in a description file.",
     "completion": "Print the completion script for a shell.",
     "doctor": "Check versions, external tools, ports and the service.",
@@ -25,7 +25,7 @@ COMMANDS: dict[str, str] = {
     "history": "Show the past runs that this machine recorded, and their cost.",
     "keys": "Manage usage keys: restricted API keys.",
     "lab": "Open the lessons in JupyterLab, with a running emulator.",
-    "lite": "Build the lessons and the emulator as a static site for the browser.",
+    "lite": "Build and serve a static site that runs the lessons and the emulator in the browser.",
     "login": "Store a service address and a key in the configuration file.",
     "lint": "Find problems in actions before they run.",
     "new": "Create a project from a recipe.",
@@ -36,7 +36,7 @@ COMMANDS: dict[str, str] = {
     "sign": "Sign the typed data of a ChainSecured flow.",
     "templates": "Manage templates of derived actions.",
     "triggers": "Manage triggers, which run actions automatically.",
-    "types": "Write TypeScript declarations for editing actions.",
+    "types": "Write TypeScript declarations, so that an editor completes and checks the code of actions.",
     "wallets": "Manage wallets, whose private keys the service derives.",
     "workshop": "Run a workshop, with an emulator for each learner and a progress board.",
 }

@@ -15,7 +15,7 @@ _HASH_LENGTH: Final = 66
 
 
 class FiniteNumber(click.FloatRange):
-    """Number in a range. Unlike `click.FloatRange`, the type rejects ``nan``, because range checks do not reject it."""
+    """Finite number in a range. `click.FloatRange` accepts ``nan``, because every comparison with ``nan`` is false."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Returns a finite number in the range."""

@@ -100,7 +100,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def listening_error(host: str, port: int, error: OSError | UnicodeError) -> Exception:
-    """Returns the error of a command for a socket that cannot listen."""
+    """Converts the error of a socket that cannot listen to a `PortInUse` or a `HostUnusable`."""
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
         return PortInUse(f"port {port} on {host} is already in use by another program")
     cause = getattr(error, "strerror", None) or error

@@ -131,7 +131,7 @@ _PART_BYTES = 64 * 1024
 
 
 def name_of(file: Path) -> str:
-    """Returns the name of an input for messages."""
+    """Returns the name of an input file for messages: its path, or ``standard input`` for the path ``-``."""
     return "standard input" if str(file) == "-" else str(file)
 
 

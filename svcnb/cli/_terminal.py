@@ -23,16 +23,16 @@ class _Stream:
 
     @property
     def unfiltered(self) -> TextIO:
-        """Returns the stream without the filter, for the program's own control characters."""
+        """The stream without the filter, for the program's own control characters."""
         return self._stream
 
     def write(self, text: str) -> int:
-        """Writes text; see `TextIO.write`."""
+        """Writes text with escaped control characters. Returns the length of the text before the escaping."""
         self._stream.write(terminal_text(text, self._replacement))
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
-        """Writes lines; see `TextIO.writelines`."""
+        """Writes lines with escaped control characters."""
         for line in lines:
             self.write(line)
 

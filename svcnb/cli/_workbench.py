@@ -28,7 +28,7 @@ svcnb.panels.Workbench(svc)"""
 
 
 def workbench_folder(folder: Path) -> Path:
-    """Writes the notebook into a folder unless it already exists, and returns the folder."""
+    """Writes the notebook into a folder that does not contain the notebook yet, and returns the folder."""
     file = folder.resolve() / NAME
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)

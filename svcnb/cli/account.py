@@ -121,9 +121,9 @@ def create(
 @click.pass_context
 @with_service
 def exists(service: Client, ctx: click.Context, as_json: bool) -> None:
-    """Check whether the key belongs to an account in API mode. The exit code is 1 if it does not.
+    """Check whether the key belongs to an account in API mode.
 
-    For keys of a ChainSecured account, the exit code is also 1.
+    The exit code is 1 for an unknown key, and for a key of a ChainSecured account.
     """
     found = service.accounts.exists()
     show({"exists": found} if as_json else ("yes" if found else "no"), as_json=as_json)
@@ -189,7 +189,7 @@ def _confirmed(work: Callable[[bool], Any], *, yes: bool) -> Any:
 
 
 _PYTHON: Final = "this call requires confirm=True, because it"
-"""First words of `NotConfirmed.message`, which a command replaces."""
+"""First words of `NotConfirmed.message`. A command replaces them, because it has ``--yes`` instead of ``confirm``."""
 
 
 def _signer(file: Path, contract_wallet: str | None) -> Signer:

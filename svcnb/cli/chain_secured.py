@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group("chain-secured", cls=CommandGroup)
 def command() -> None:
-    """Open and audit ChainSecured accounts, and create wallets and keys.
+    """Create, show and audit ChainSecured accounts, and create their wallets and keys.
 
     The wallet of --wallet-key-file owns the account, signs each change, and pays the gas on the chain.
     """
@@ -31,7 +31,7 @@ def command() -> None:
 @with_wallet
 @with_service
 def create(service: Client, owner: Signer, name: str, description: str, as_json: bool) -> None:
-    """Create an account that the wallet owns, with the name NAME."""
+    """Create an account with the name NAME, which the wallet owns."""
     mine = service.chain_secured.create(owner, name, description=description)
     show({"api_key_hash": mine.api_key_hash, "owner": owner.address}, as_json=as_json)
 

@@ -10,7 +10,10 @@ from svcnb.cli._output import examples
 _VARIABLE = "_SVCNB_COMPLETE"
 _SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 _ZSH_COMPLETION = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }"
-"""Starts the completion system of zsh if the user's configuration has not started it. Otherwise, `compdef` fails."""
+"""Zsh command that starts zsh's completion system, unless the user's configuration has already started this system.
+
+The completion script needs the completion system, because the script calls `compdef`.
+"""
 
 
 @click.command("completion", epilog=examples("svcnb completion bash"))

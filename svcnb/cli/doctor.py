@@ -66,9 +66,10 @@ def command(ctx: click.Context, live: str | None, base_url: str | None, as_json:
 
     The command checks the service that --base-url, --profile, SVC_BASE_URL or the configuration file selects. The exit
     code is 2 if the configuration is wrong, 3 if a requirement of the emulator is missing, and 6 if the service does
-    not respond. With --live, the command checks only the given service, including the clock of the service. The exit
-    code is then 1 if a difference breaks calls of svcnb. With --quiet, the command prints only the names of failed
-    checks. The command does not change anything and does not send a key.
+    not respond. With --live, the command only compares the given service with svcnb: the OpenAPI description, the
+    clocks, and the responses to a few requests. The exit code is then 1 if a difference breaks calls of svcnb. With
+    --quiet, the command prints only the names of failed checks. The command does not change anything and does not
+    send a key.
     """
     if live is not None:
         ctx.exit(_compare(live, as_json=as_json))

@@ -1,4 +1,4 @@
-"""Command ``svcnb emulator``, which runs the service as a process.
+"""Command ``svcnb emulator``, which runs an emulator of the service on this machine.
 
 This module generates the options from the emulator's table of settings, so they always match the environment variables
 and the documentation.

@@ -103,8 +103,8 @@ def update(
 ) -> None:
     """Change a usage key, by its hash. Omitted settings stay unchanged. The command costs one cent.
 
-    The groups in an option replace all previous groups of this permission. The validity period starts again as for a
-    new key, unless only the name or the description changes.
+    If you pass groups for a permission, they replace all previous groups of the permission. The validity period starts
+    again as for a new key, unless only the name or the description changes.
     """
     # An omitted list is an empty tuple, and an omitted flag is None.
     changes = {permission: value for permission, value in permissions.items() if value not in (None, ())}

@@ -106,7 +106,10 @@ def _emulator(state: Path | None, *, shared: bool) -> Iterator[tuple[str, dict[s
 
 
 def _workshop(state: Path | None) -> AbstractContextManager[tuple[str, dict[str, str]]] | None:
-    """Returns the emulator that the workshop server runs for this learner, or None if there is no such emulator."""
+    """Returns a context manager for the emulator that the workshop server runs for this learner.
+
+    The context manager yields the same kinds of values as `_emulator`. Returns None if there is no such emulator.
+    """
     base_url = os.environ.get("SVC_BASE_URL")
     if not base_url or not os.environ.get("SVC_WORKSHOP_URL"):
         return None
@@ -178,7 +181,10 @@ def _quiet(own: Path) -> dict[str, str]:
 
 @contextmanager
 def _held(port: int) -> Iterator[int]:
-    """Yields the port of JupyterLab. On Linux, the port is reserved until JupyterLab listens on the port."""
+    """Yields the port for JupyterLab: the given port, or a free port for 0.
+
+    On Linux, the port is reserved until the end of the block. JupyterLab can listen on the reserved port.
+    """
     with socket.socket() as holder:
         if os.name == "posix":  # on Windows, this option would accept a port that another program uses
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -14,7 +14,7 @@ _SITE = click.Path(file_okay=False, path_type=Path)
 
 @click.group("lite")
 def command() -> None:
-    """Build the lessons and the emulator as a static site for the browser."""
+    """Build and serve a static site that runs the lessons and the emulator in the browser."""
 
 
 @command.command("build", epilog=examples("svcnb lite build site"))

@@ -86,7 +86,10 @@ def _is_valid(url: str, key: Secret) -> bool:
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
-    """Replaces the file, or the target of a symbolic link. Other users can never read the file."""
+    """Replaces the configuration file, or the target of a symbolic link, with the given values as TOML.
+
+    Other users can never read the file.
+    """
     lines = [f"{name} = {_text(value)}" for name, value in values.items() if name != "profiles"]
     for profile, settings in values.get("profiles", {}).items():
         lines += ["", f"[profiles.{_text(profile)}]", *(f"{name} = {_text(value)}" for name, value in settings.items())]

@@ -45,8 +45,9 @@ def command(
     """Sign the typed data of a ChainSecured flow.
 
     FLOW is create-wallet, convert-account, add-usage-api-key or billing-auth. The command prints address, typed_data
-    and signature as JSON for the endpoint of the flow. A signature is valid only for its own flow, and from 300 seconds
-    before to 300 seconds after its time. With --chain-id and --issued-at, the command sends no request to a service.
+    and signature as JSON for the endpoint of the flow. A signature is valid only for its own flow, from 300 seconds
+    before to 300 seconds after the time in the typed data (--issued-at). With --chain-id and --issued-at, the command
+    sends no request to a service.
     """
     from svcnb.client.config import vocabulary as configured
     from svcnb.protocol.signature import sign_digest

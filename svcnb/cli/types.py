@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.argument("folder", required=False, type=click.Path(file_okay=False, path_type=Path))
 @vocabulary_option
 def command(folder: Path | None, words: Vocabulary) -> None:
-    """Write TypeScript declarations for editing actions.
+    """Write TypeScript declarations, so that an editor completes and checks the code of actions.
 
     The command writes action.d.ts to FOLDER, and a jsconfig.json if FOLDER has none. Without FOLDER, it prints the
     declarations. The command needs no service.

@@ -326,9 +326,9 @@ def _path(learner: str, verb: str) -> str:
 
 
 def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Path:
-    """Writes a learner's environment to a shell file and to the hand-out.
+    """Writes a learner's environment variables to a shell file and to hand-out.json.
 
-    Both files contain a token, so their mode is 0600.
+    Both files contain a token, so their mode is 0600. Returns the path of the shell file.
     """
     import shlex
 
@@ -344,7 +344,10 @@ def _write_place(folder: Path, name: str, environment: Mapping[str, str]) -> Pat
 
 
 def _serve(room: Workshop, host: str, port: int, url: str | None, folder: Path) -> WorkshopServer:
-    """Starts the server. Without a port, the server uses its previous port, which the learners' files contain."""
+    """Starts the server, and stores its port in the folder.
+
+    With port 0, the server uses the stored port again, if possible, because the learners' files contain this port.
+    """
     from svcnb.files import replace_file
 
     serve = partial(room.serve, host=host, url=url, instructor_token=os.environ.get("SVC_INSTRUCTOR_TOKEN"))

@@ -1,4 +1,4 @@
-"""Batches of `svc.map`. A batch runs one action with thousands of parameter sets and bounded concurrency.
+"""Batches of `svc.map`. A batch runs one action once for each set of parameters, with limited concurrency.
 
 `Work` stores the outcomes, selects the next run, and decides when to slow down and when to stop. The synchronous batch
 executes the runs in threads. The asynchronous batch executes the runs in tasks.
@@ -107,7 +107,7 @@ class _Results(Sequence[Outcome]):
 
     @property
     def stopped_by(self) -> Exception | None:
-        """Error that stopped the batch, for example an unknown key. None if no error stopped it."""
+        """Error that stopped the batch, for example `OutOfCredit`. None if no error stopped the batch."""
         return self._work.fatal
 
     @property
@@ -180,8 +180,7 @@ class Batch(_Results):
         """Executes the remaining runs, and returns this batch.
 
         Args:
-            retry_failed: Whether to repeat also the runs that failed with a final error, for example an error of the
-                action.
+            retry_failed: Whether to also repeat runs that failed with a final error, such as an error of the action.
 
         Raises:
             Forbidden: The service permitted none of the runs. An unknown key raises `Unauthorized`, and insufficient

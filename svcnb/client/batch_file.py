@@ -24,7 +24,7 @@ class BatchFile:
     """File with the outcomes of one batch. Only the owner can read the file, because responses can be confidential.
 
     Args:
-        path: Path of the file. If the file does not exist, the batch creates the file when it starts.
+        path: Path of the file. If the file does not exist, `open` creates the file.
         cid: CID of the action.
         params: Parameters of all runs.
 
@@ -74,7 +74,7 @@ class BatchFile:
         raise InvalidArgument(f"the file {self.path} belongs to another batch: {other}", hint=_OTHER_FILE)
 
     def open(self) -> None:
-        """Opens the file for appending."""
+        """Opens the file for appending, and creates the file if it does not exist."""
         new = not self.path.exists() or not self.path.stat().st_size
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._file = os.fdopen(descriptor, "a", encoding="utf-8")

@@ -152,8 +152,8 @@ class Noted:
         cents: Amount in US cents. For a balance, the credit, which is negative if the account owes money.
         name: Name of the call, for example ``add_group``.
         subject: Hash of the usage key that the call created. Empty if the call created none.
-        reference: Id from the service, which prevents duplicate records of the same item. Empty if the service sent
-            none.
+        reference: Id from the service. The history records a fee or a payment with the same id only once. Empty if the
+            service sent no id.
         at: Time in Unix seconds. None means the current time.
     """
 
@@ -244,7 +244,7 @@ def polling(timeout: float, *, first: float, longest: float) -> Flow[Polling]:
     """Starts and returns the delays of repeated attempts inside a flow. All arguments are in seconds.
 
     Raises:
-        InvalidArgument: The timeout is not a number.
+        InvalidArgument: The timeout is NaN.
     """
     require_number(timeout)
     began, _ = yield from now()

@@ -140,6 +140,7 @@ class ServiceClient(ClientSettings[SyncSession]):
 
         Raises:
             TraceUnavailable: The service is not an emulator, or has deleted the timeline.
+            InvalidArgument: The result or the error has no request id.
         """
         return self._session.drive(tracing.trace(of))
 

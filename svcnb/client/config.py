@@ -70,8 +70,8 @@ class Timeouts:
 class Retries:
     """Retry policy of a client.
 
-    The client retries a call that the service rejected with status 429 or 503, because such a rejection is free. After
-    a connection failure, the client retries only a call that is safe to repeat.
+    The client retries a call that the service rejected with status 429 or 503, because the service then did not execute
+    the call. After a connection failure, the client retries only a call that is safe to repeat.
 
     Attributes:
         attempts: Maximum number of attempts of one call, including the first.

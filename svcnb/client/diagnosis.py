@@ -184,7 +184,7 @@ class _Diagnosis:
         return f'group = {snapshot.subject}.groups.create({name!r}, actions=["{action}"]{wallets})'
 
     def _complete(self, link: GroupLink, *, new_wallet: bool) -> _Candidate | None:
-        """Returns a repair that adds the missing entries to one group."""
+        """Returns a repair that adds the missing permissions for one group. None if the repair is not possible."""
         snapshot, contents = self.snapshot, contents_of(self.snapshot, link.id)
         lines: list[str] = []
         says: list[str] = []

@@ -170,9 +170,8 @@ class ActionError(Explicable):
         stage: ``compile`` for a syntax error, ``limit`` for an exceeded limit or insufficient credit, ``run`` for an
             error that the action threw.
         name: Name of the JavaScript error, for example ``TypeError``, or an empty string.
-        line: Number of the source line that comes first in the stack trace, as the service reports the number. None if
-            unknown.
-        column: Number of the column in this line. None if unknown.
+        line: Line of the source that the error text of the service names first. None if the text names no line.
+        column: Column in this line. None if the text names no column.
         stack: Stack trace, with one line for each call. Empty if the service sent no stack trace.
         logs: Console output. Empty for errors that the client raises, because the service deletes the output of failed
             runs.
@@ -349,7 +348,7 @@ class Unavailable(ServiceError):
 
 
 class WorkerLost(SvcnbError):
-    """Error for a run whose worker was lost. It is unknown whether the service executed the action."""
+    """Error for a run whose worker returned no result. It is unknown whether the service executed the action."""
 
     default_hint = "Call batch.resume() to repeat the run. The first run may have completed and been charged."
 

@@ -94,7 +94,7 @@ class ExplanationSubject:
         groups: Sequence[tuple[Group, GroupContents]] = (),
         **more: Any,
     ) -> PermissionSnapshot:
-        """Returns the snapshot of an account for this subject. `PermissionSnapshot` describes the other arguments."""
+        """Returns the snapshot of an account for this subject. `PermissionSnapshot` describes the arguments."""
         record = self.find(keys)
         return PermissionSnapshot(
             kind=kind,

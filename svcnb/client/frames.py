@@ -77,5 +77,5 @@ def _without_none(annotation: Any) -> tuple[Any, bool]:
 
 
 def is_secret(annotation: Any) -> bool:
-    """Returns whether a field can contain a secret."""
+    """Returns whether the type of a field is `Secret`, with or without None."""
     return _without_none(annotation)[0] is Secret

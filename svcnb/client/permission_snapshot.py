@@ -83,7 +83,7 @@ class PermissionSnapshot:
 
 
 def links(snapshot: PermissionSnapshot) -> list[GroupLink]:
-    """Returns, for each group, whether the key can execute in it, and whether it permits the action and the wallet."""
+    """Returns one `GroupLink` for each group of the account."""
     return [_link(snapshot, group, contents) for group, contents in snapshot.groups]
 
 

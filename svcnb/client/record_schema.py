@@ -68,7 +68,7 @@ def _create(connection: sqlite3.Connection, statements: str) -> sqlite3.Connecti
 
 
 VERSIONS: Final[Schema[Any]] = Schema("run history", 1, {0: lambda connection: _create(connection, _LEDGER)})
-"""Versions of the schema, with their migrations. A file stores its version in ``user_version``.
+"""Versions of the schema, with their migrations. A file stores its version in the SQLite value ``user_version``.
 
 Version 0 contained only the runs.
 """

@@ -174,7 +174,7 @@ class TriggersClient(TriggersSettings):
         """Revokes a token permanently.
 
         Args:
-            token: A token from `tokens`, or None for all of the user's tokens, including the token of this client.
+            token: A token from `tokens` or its id. None revokes all tokens of the user, including this client's token.
         """
         self._session.drive(flows.revoke(self._access, token))
 

@@ -83,7 +83,7 @@ def other_endpoints(service: Service, first: list[Endpoint], tolerated: Tolerate
     Args:
         service: The components of the emulator.
         first: The result of `first_endpoints`, for the OpenAPI description.
-        tolerated: Record of accepted requests that the live service rejects, for the control plane.
+        tolerated: Counts of accepted requests that the live service rejects, for the control plane.
     """
     from svcnb.emulator.billing.processor_routes import ProcessorPages
     from svcnb.emulator.billing.routes import Credits

@@ -305,7 +305,7 @@ def _load_triggers() -> type[Triggers]:
 
 
 def _next_boot(connection: Connection) -> int:
-    """Counts this start, and returns the number of earlier starts of this state.
+    """Counts this start of the emulator, and returns the number of earlier starts with the same state.
 
     Because of the count, a seeded restart never repeats random bytes.
     """

@@ -17,7 +17,7 @@ from svcnb.lite.page import SiteNotBuilt
 from svcnb.lite.precompile import AT_START, MEMORY
 
 WHEELS: Final = Path(__file__).with_name("wheels.txt")
-"""Exact versions of the packages. Each version has a wheel for WebAssembly or for any platform."""
+"""Path of the list of packages with exact versions. Each version has a wheel for WebAssembly or for any platform."""
 _SUBSTITUTES: Final = Path(__file__).with_name("substitutes")
 _PLATFORM: Final = (
     "--platform=pyemscripten_2026_0_wasm32",
@@ -145,7 +145,7 @@ def wanted_of(lock: dict[str, Any], names: Iterable[str]) -> list[str]:
 
     Args:
         lock: The content of ``pyodide-lock.json``.
-        names: The packages.
+        names: Names of the packages.
     """
     packages, todo, found = lock["packages"], list(names), {}
     while todo:

@@ -17,12 +17,11 @@ from pathlib import Path
 AT_START = "packages.gz"
 """File name of the archive with the packages that the page loads at its start.
 
-The first line is JSON. It contains the size of each file, and the paths of the WebAssembly libraries that are in other
-files, with the names of these files. The content of the archive's files follows."""
+The first line is a JSON object with the size of each file in the archive. The object also contains the path of each
+WebAssembly library that is in a separate file, with the name of this file. The content of the archive's files follows
+the first line."""
 MEMORY = "memory.gz"
-"""File name of the snapshot of Python's memory after a rehearsal.
-
-The rehearsal starts an emulator and runs one action."""
+"""File name of the snapshot of Python's memory after a warm-up, which starts an emulator and runs one action."""
 _LIBRARY = "python_stdlib.zip"
 _IN_LIBRARY = "/lib/python314.zip"
 _IN_PACKAGES = "/lib/python3.14/site-packages"
@@ -78,9 +77,10 @@ _EPOCH = (2020, 1, 1, 0, 0, 0)
 def precompile(folder: Path) -> None:
     """Compiles the standard library and the wheels in a folder.
 
-    The function deletes the wheels of packages that the page loads at its start. Packages that consist only of Python
-    files move into the archive of the standard library, from which Python imports them. All other packages move into
-    the archive `AT_START`, which JavaScript unpacks.
+    The function unpacks the packages that the page loads at its start, and deletes their wheels. If such a package
+    contains only Python files, its files move into the archive of the standard library, from which Python imports them.
+    Otherwise, its files move into the archive `AT_START`, which JavaScript unpacks. The wheels of other packages
+    remain, and contain bytecode.
 
     Args:
         folder: Folder with the wheels, ``pyodide-lock.json`` and ``python_stdlib.zip``.

@@ -1,4 +1,4 @@
-"""Builds the site from the npm runtime, the wheels, the lessons, and JupyterLite."""
+"""Builds the site from Pyodide (a package on npm), the wheels, the lessons and JupyterLite."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ _NOT_IN_LESSONS: Final = (
 )
 """Parts of JupyterLab that the page omits, because they delay each start.
 
-They are previews of files of other types, contextual help, saved layouts and links to other sites. They also include
-inline completion, for which the page contains no suggestions."""
+They are viewers for file types that the lessons do not contain, contextual help, saved layouts and links to other
+sites. They also include inline completion, for which the page has no source of suggestions."""
 
 
 def build_site(target: Path, report: Callable[[str], None], *, distribution: Path | None = None) -> int:

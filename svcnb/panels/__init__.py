@@ -1,7 +1,7 @@
 """Panels: notebook widgets for working with the service without writing code.
 
 The first argument of a panel is a client. The method `as_code` of a panel returns the user's steps as Python. Panels
-need the extra ``lab``. Python imports the names below on first use.
+need the extra ``lab``. The package imports the module of a panel on first use.
 """
 
 from __future__ import annotations

@@ -30,11 +30,13 @@ MAX_KEY_FILE: Final = 65_536
 
 
 class AccountPanel(WalletPanel, bundle="account"):
-    """Panel that creates or opens an account.
+    """Panel in which the user creates, opens, converts or transfers an account, and adds credit.
 
-    When the user opens an account, `client` uses the account. In ChainSecured mode, `account` is the open account.
+    When the user opens an account in API mode with a key, `client` then uses this key. After the user opens a
+    ChainSecured account, `account` is this account.
 
-    The panel shows a key once. The key is never part of the widget's state, so saved notebooks do not contain it.
+    The panel shows a new key only once. Keys are never part of the widget's state, so saved notebooks do not contain
+    keys.
 
     Args:
         client: Client of the service. If the client has a key, the user can immediately open the account of the key.
@@ -42,7 +44,8 @@ class AccountPanel(WalletPanel, bundle="account"):
             `svcnb.ContractWallet`. None means that the user chooses a wallet in the panel.
 
     Attributes:
-        state: Displayed values: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and ``balance``.
+        state: Displayed values of the open account: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and
+            ``balance``.
         owner_address: Address of the owner, or a note that the browser wallet is not connected. Empty without an owner.
     """
 
@@ -61,12 +64,12 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @property
     def account(self) -> AsyncChainSecuredAccount | None:
-        """The open ChainSecured account, with asynchronous methods. None in API mode."""
+        """The open ChainSecured account, with asynchronous methods. None if no ChainSecured account is open."""
         return self.session.account
 
     @property
     def owner(self) -> Signer | None:
-        """Wallet for ChainSecured accounts, from the constructor or from the user's choice. None without a wallet."""
+        """Wallet for ChainSecured accounts, from the constructor or the user's choice. None if no wallet is chosen."""
         return self.session.owner
 
     def about(self) -> dict[str, object]:
@@ -87,9 +90,9 @@ class AccountPanel(WalletPanel, bundle="account"):
     def close(self) -> None:
         """Closes the panel. The client, the open account and the owner's wallet stay available to the other panels.
 
-        The method removes a browser wallet that is connected through this panel, because this wallet cannot sign
-        without the panel. To close the account, or to remove any other wallet from the kernel's memory, first call
-        `leave` or `forget_owner`.
+        There is one exception: if a browser wallet is connected through this panel, the method removes this wallet,
+        because it cannot sign without the panel. To close the account too, first call `leave`. To remove any other
+        wallet from the kernel's memory, first call `forget_owner`.
         """
         super().close()
         if self._session is None:  # the constructor failed
@@ -108,7 +111,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def create(self, name: str) -> dict[str, str]:
-        """Creates an account in API mode, and returns its key once."""
+        """Creates an account in API mode, and returns its key. The service never shows the key again."""
         with field("name"):
             account = await self.service.accounts.create(name)
         self.record(f"account = svc.accounts.create({name!r})\nsvc = svc.with_key(account)  # store account.api_key")
@@ -135,7 +138,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     def leave(self) -> None:
         """Closes the open account in all panels, so that the user can create or open another account.
 
-        The account on the service does not change.
+        The method also removes the key from the client. The account on the service does not change.
         """
         self.record("svc = svc.with_key(None)")
         self.session.closed()
@@ -191,7 +194,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def create_on_chain(self, name: str) -> None:
-        """Creates an account for the owner's wallet, with a transaction."""
+        """Creates and opens a ChainSecured account for the owner's wallet, with one transaction."""
         owner = await self._signer()
         with field("chain_name"):
             account = await self.service.chain_secured.create(owner, name, on_preview=self._confirmed)
@@ -200,7 +203,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def open_on_chain(self) -> None:
-        """Opens the account that the owner's wallet owns."""
+        """Opens the ChainSecured account that the owner's wallet owns."""
         account = await self.service.chain_secured.open(await self._signer(), on_preview=self._confirmed)
         self._record_owner("mine = svc.chain_secured.open(owner)")
         await self._opened_on_chain(account)
@@ -242,7 +245,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     async def resume(self, mint: str) -> dict[str, str]:
         """Completes the creation of the wallet or usage key with the id ``mint`` in `pending`.
 
-        For a usage key, the method returns its secret once. For a wallet, the method returns its address.
+        The result contains the secret of a usage key, or the address of a wallet. The other value is empty.
         """
         made = await self.service.chain_secured.resume(mint, await self._signer(), on_preview=self._confirmed)
         self.record("for mint in svc.chain_secured.pending():\n    svc.chain_secured.resume(mint, owner)")
@@ -302,13 +305,15 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     @command
     async def refresh(self) -> None:
-        """Refreshes the credit. In ChainSecured mode, the owner's wallet signs the request."""
+        """Refreshes the displayed credit. In ChainSecured mode, the owner's wallet signs the request."""
         self.session.show_balance(await self.session.billing.balance())
         self.record(f"print({self.session.subject}.billing.balance())")
 
     @command
     async def pay(self, cents: int, method: str) -> dict[str, str]:
-        """Starts a payment, and returns its id and the address of the processor's page. The address is a secret.
+        """Starts a payment, and returns its id and the address of the page on which the user pays.
+
+        The address contains the payment's secret. With a real service, the address is empty.
 
         Args:
             cents: Amount in US cents.

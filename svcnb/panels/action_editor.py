@@ -66,7 +66,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
 
     @property
     def params(self) -> Any:
-        """Parameters of ``main``.
+        """Parameters of ``main``: the value of the JSON text in the editor. None if the text is empty.
 
         Raises:
             InvalidArgument: The text in the editor is not valid JSON.
@@ -74,14 +74,14 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
         return parsed(self._params)
 
     def about(self) -> dict[str, object]:
-        """Returns the CID and the size in bytes of the action. The CID determines the action's other identifiers."""
+        """Returns the CID and the size in bytes of the action, for the `repr` of the panel."""
         return {"cid": self.action.cid, "size": self.action.size}
 
     # --- commands -----------------------------------------------------------------------------------------------
 
     @command
     def setup(self) -> dict[str, Any]:
-        """Returns the initial data of a view: names for completion, the first source, inputs and examples."""
+        """Returns the initial data of a view: names for completion, initial source, parameters, name, and examples."""
         return {
             "names": names(self.client.vocabulary),
             "base": self._base,
@@ -95,7 +95,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     def keep(self, params: str, name: str) -> None:
         """Stores the parameters (as JSON text) and the name of the action.
 
-        Other views of the editor show them, and the properties `params` and `action` use them.
+        New views of the editor show both, and the properties `params` and `action` use them.
         """
         self._params, self._name = params, name
 
@@ -247,7 +247,7 @@ class ActionEditor(ResourcePanel, CodePanel, bundle="action_editor"):
     # --- internal methods ---------------------------------------------------------------------------------------
 
     def action_code(self, action: Action) -> str:
-        """Records the definition of the action, and returns its variable."""
+        """Records Python code that defines the action, and returns the variable of the action."""
         self._tell_action(action)
         return "action"
 

@@ -85,7 +85,8 @@ class Panel(anywidget.AnyWidget):
     def _deliver(self, message: Mapping[str, object]) -> None:
         """Sends a message to all views.
 
-        In a browser page, the method sends the message as JSON text, because an object would omit fields that are None.
+        In a browser page, the method sends the message as JSON text. As a JavaScript object, the message would lose the
+        fields that are None.
         """
         self.send({"json": json.dumps(message)} if IN_PAGE else message)
 
@@ -112,7 +113,9 @@ class Panel(anywidget.AnyWidget):
 
     @property
     def client(self) -> Client:
-        """The client of the panel. When the user opens an account in any panel of the client, the client's key changes.
+        """The client of the panel.
+
+        When a user opens an account in API mode in any panel of the client, the client uses the key of this account.
 
         Raises:
             ConfigError: The panel has no client.

@@ -11,7 +11,7 @@ FIRST_PARAMS = '{ "n": 41 }'
 def examples(vocabulary: Vocabulary) -> list[dict[str, str]]:
     """Returns examples, each with its name, source and parameters (JSON text).
 
-    The sources use the service's own names.
+    The sources use the names that ``vocabulary`` contains, because services have different names for functions.
     """
     space = f"{vocabulary.namespace}.Actions"
     return [

@@ -14,7 +14,7 @@ from svcnb.panels.wire import Channel
 from svcnb.toolkit.permissions import Edit
 
 OWNER_LINE: Final = 'import os\nowner = svcnb.LocalSigner.from_key(os.environ["SVC_WALLET_KEY"])'
-"""Line of recorded Python that creates the owner's wallet."""
+"""Recorded Python that creates the signer for the owner's wallet."""
 
 
 async def connected(owner: Signer, channel: Channel) -> Signer:
@@ -63,7 +63,7 @@ class Owned:
     async def rehearse(self, edit: Edit) -> Preview:
         """Simulates a call on the current state of the chain, and returns a preview.
 
-        The method does not sign or send anything.
+        The method does not sign or send a transaction.
 
         Args:
             edit: The call. If the call needs several transactions, the method simulates only the first transaction.

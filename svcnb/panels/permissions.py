@@ -152,11 +152,12 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def apply(self, changes: list[dict[str, Any]], calls: list[str]) -> None:
-        """Applies changes, one call at a time. Afterwards, or after a failure, reads the account again.
+        """Applies changes, one call at a time, and then reads the account again, even after a failure.
 
         Args:
             changes: Changed cells, each with the fields ``kind``, ``id``, ``group`` and ``on``.
-            calls: The calls that the panel showed for these changes. The method rejects other calls.
+            calls: The calls that the panel showed for these changes. If the account now requires other calls, the
+                method makes no changes.
         """
         wanted = _changes(changes)
         self.channel.progress("Checking whether the account has changed")

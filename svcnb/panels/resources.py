@@ -22,8 +22,8 @@ from svcnb.protocol.hashes import api_key_hash, uint256_hex, usage_key_bytes, us
 class ResourcePanel(Panel):
     """Base class of panels that show and create wallets, groups and usage keys of the open account.
 
-    In ChainSecured mode, each creation is a transaction of the owner's wallet. The panel shows the transaction before
-    the signature.
+    In ChainSecured mode, each creation needs transactions of the owner's wallet. The panel shows each transaction
+    before the wallet signs it.
     """
 
     @command
@@ -55,7 +55,7 @@ class ResourcePanel(Panel):
 
     @command
     async def new_wallet(self, name: str = "") -> dict[str, str]:
-        """Creates and returns a wallet whose key the service derives.
+        """Creates a wallet whose private key the service derives, and returns the address of the wallet.
 
         Args:
             name: Name of the wallet on the chain. In API mode, wallets have no name.
@@ -73,7 +73,7 @@ class ResourcePanel(Panel):
 
     @command
     async def new_group(self, name: str) -> dict[str, Any]:
-        """Creates and returns an empty group."""
+        """Creates an empty group, and returns its id."""
         session = self.session
         self.channel.progress("Creating the group")
         with field("name"):
@@ -85,7 +85,7 @@ class ResourcePanel(Panel):
 
     @command
     async def new_usage_key(self, name: str, groups: list[int]) -> dict[str, str]:
-        """Creates a usage key that can only run the actions of given groups, and returns its secret once."""
+        """Creates a usage key that can run the actions of given groups, and returns its secret and its hash."""
         session = self.session
         if not groups:
             raise InvalidArgument(
@@ -134,7 +134,7 @@ class ResourcePanel(Panel):
 
 @contextmanager
 def _announced(session: Session) -> Iterator[None]:
-    """Announces an interrupted creation of a wallet or key, because the account panel lists incomplete objects."""
+    """Context manager that announces a failed creation to all panels. The account panel lists incomplete objects."""
     try:
         yield
     except SvcnbError:
@@ -144,7 +144,7 @@ def _announced(session: Session) -> Iterator[None]:
 
 
 def repairs(found: Explanation) -> dict[str, Any]:
-    """Returns the repairs and the warnings of an explanation for the browser."""
+    """Returns the repairs and the warnings of an explanation as JSON values for the browser."""
     return {
         "repairs": [{"says": way.says, "code": way.code, "cost_cents": way.cost_cents} for way in found.repairs],
         "warnings": [each.text for each in found.warnings],

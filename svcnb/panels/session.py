@@ -25,8 +25,10 @@ BALANCE_DELAY_S: Final = 0.2
 """Delay before a refresh of the credit, in seconds. Several billed calls in a row thus cause only one refresh."""
 
 SETTLING_S: Final = 60.0
-"""Time after a grant during which the panel repeats a rejected run, in seconds. A new grant takes effect after a
-short delay."""
+"""Time after a change of permissions during which the panel repeats a rejected run, in seconds.
+
+A new permission takes effect after a short delay.
+"""
 
 RETRY_S: Final = 15.0
 """Time limit for repeating a rejected run, in seconds."""
@@ -47,11 +49,11 @@ class Session:
     - ``code``: change of the recorded Python
 
     Args:
-        client: The client. When a panel opens an account, the key of the client changes, so the notebook and the panels
-            use the same account.
+        client: The client. When a panel opens an account in API mode, the client uses the key of this account. The
+            notebook and the panels therefore use the same account.
 
     Attributes:
-        account: The open ChainSecured account, with asynchronous methods. None in API mode.
+        account: The open ChainSecured account, with asynchronous methods. None if no ChainSecured account is open.
         owner: The wallet that signs for ChainSecured accounts. None if the user has not chosen a wallet.
         host: Panel that sends requests to a browser wallet, and requests a confirmation before the wallet signs a
             transaction.
@@ -99,7 +101,10 @@ class Session:
 
     @property
     def mode(self) -> str:
-        """Mode of the current account: ``api``, ``chain``, or empty. The client's own key means API mode."""
+        """Mode of the open account: ``api`` or ``chain``.
+
+        Without an open account, the mode is ``api`` if the client has a key, and empty otherwise.
+        """
         return self.state["mode"] or ("api" if self.client.config.api_key is not None else "")
 
     @property
@@ -154,7 +159,7 @@ class Session:
 
     @property
     def usable_keys(self) -> frozenset[str]:
-        """Hashes of the usage keys whose secrets this session has shown."""
+        """Hashes of the usage keys whose secrets this session has in memory."""
         return frozenset(self._keys)
 
     def add_key(self, key: UsageKey) -> None:
@@ -305,7 +310,7 @@ class Session:
         return name
 
     def named(self, kind: str, which: object) -> str:
-        """Returns the variable of a resource that a panel created, or the value as a literal."""
+        """Returns the variable of a resource that a panel created, or else ``which`` as a Python literal."""
         return self._names.get((kind, which), repr(which))
 
     def with_names(self, code: str) -> str:

@@ -44,7 +44,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     Attributes:
         wallet: ``address`` and ``name`` of the browser wallet. Without a connected wallet, both strings are empty.
-        flow: Name of the displayed envelope, for example ``CreateWallet``.
+        flow: Name of the flow of the displayed envelope, for example ``CreateWallet``.
 
     Example:
         ``panel = svcnb.panels.SigningPanel(svc)``, and in a later cell, ``mine = await
@@ -59,7 +59,7 @@ class SigningPanel(WalletPanel, bundle="signing"):
         super().__init__(client)
 
     def about(self) -> dict[str, object]:
-        """Returns the name of the displayed envelope."""
+        """Returns the name of the flow of the displayed envelope."""
         return {"flow": self.flow}
 
     @traitlets.validate("flow")
@@ -114,12 +114,16 @@ class SigningPanel(WalletPanel, bundle="signing"):
 
     @command
     async def signed_in_browser(self, typed_data: dict[str, Any]) -> None:
-        """Records the signature of the browser wallet as Python code."""
+        """Records Python code that requests the same signature from the browser wallet."""
         self._record_signing(typed_data, "svcnb.BrowserSigner(panel)", self.wallet["address"])
 
     @command
     async def check(self, typed_data: dict[str, Any], signature: str, flow: str) -> dict[str, Any]:
-        """Returns the signer, and the result of each rule of docs/service/signatures.md#rules-of-a-signature."""
+        """Returns the digest and the signer of an envelope, and the result of the check against each rule.
+
+        The signer is empty if it cannot be recovered from the signature. The check uses the rules in
+        docs/service/signatures.md#rules-of-a-signature.
+        """
         verdicts = await self.service.chain_secured.check(typed_data, signature, flow=flow)
         try:
             recovered = recover(typed_data, signature)

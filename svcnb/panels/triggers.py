@@ -34,13 +34,13 @@ _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 class TriggersPanel(Panel, bundle="triggers"):
     """Panel that creates, enables and disables triggers, and shows their runs live.
 
-    The widget's state is empty. The kernel sends tokens, webhook addresses and the input of runs only to the open
-    panel, so notebooks do not save them. The address of a webhook is secret, because anyone with this address can start
-    the trigger.
+    The widget's state is empty. The kernel sends webhook addresses and the input of runs only to the open panel, so
+    notebooks do not save them. The kernel does not send the token. The address of a webhook is secret, because anyone
+    with this address can start the trigger.
 
     Args:
-        client: Client of the service. Its key must be the account key, because a new trigger needs a group
-            and a usage key.
+        client: Client of the service. With the account key, the panel creates the group and the usage key of a new
+            trigger. With any other key, the user must enter a usage key.
         triggers: Client of the triggers service, whose token the panel uses. By default, the panel creates a token,
             which the user approves in the panel.
 
@@ -126,7 +126,9 @@ class TriggersPanel(Panel, bundle="triggers"):
     async def create(
         self, *, name: str, kind: TriggerKind, source: str, params: str, config: dict[str, Any], usage_key: str
     ) -> dict[str, Any]:
-        """Creates and returns a trigger. Without a usage key, first creates a group with the action, and a key.
+        """Creates and returns a trigger.
+
+        Without a usage key, the method first creates a group that permits the action, and a key for this group.
 
         Args:
             name: Name of the trigger.

@@ -33,7 +33,7 @@ class WalletPanel(Panel):
     # --- requests from Python -----------------------------------------------------------------------------------
 
     async def ask_wallet(self) -> dict[str, str]:
-        """Asks the user to connect a browser wallet, and returns its address and name."""
+        """Asks the user to connect a browser wallet if none is connected, and returns the wallet's address and name."""
         if not self.wallet["address"]:
             self.wallet = dict(await self.channel.ask("connect", await self._chain(), within=None))
         return dict(self.wallet)

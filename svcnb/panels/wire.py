@@ -131,7 +131,7 @@ def pretty(value: object) -> str:
 def failure(error: BaseException) -> dict[str, Any]:
     """Returns an error as the object that the browser shows.
 
-    The messages of this package's errors contain no secrets. The function masks secrets in other messages.
+    The function masks secrets in the message and in the hint of the error.
     """
     if isinstance(error, (asyncio.CancelledError, TimeoutError)) and not isinstance(error, SvcnbError):
         stopped = isinstance(error, asyncio.CancelledError)

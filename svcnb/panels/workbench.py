@@ -26,7 +26,7 @@ TABS: Final = {
     "Triggers": "TriggersPanel",
     "Signing": "SigningPanel",
 }
-"""The panel on each tab, by class name in `svcnb.panels`."""
+"""Name of the panel class in `svcnb.panels`, by the name of its tab."""
 
 
 class Workbench(WalletPanel, bundle="workbench"):

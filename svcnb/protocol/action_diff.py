@@ -16,7 +16,7 @@ _COLOURS: Final = {"-": "var(--jp-error-color1,#d33)", "+": "var(--jp-success-co
 
 @dataclass(frozen=True)
 class ActionDiff:
-    """The difference between two sources.
+    """Differences between the sources of two actions.
 
     Attributes:
         before: CID of the older source.

@@ -38,7 +38,7 @@ class BinaryFile(Protocol):
     """Interface of a binary reader, such as an open file, a pipe or a response body."""
 
     def read(self, size: int, /) -> bytes | None:
-        """Returns at most ``size`` bytes: none at the end, or None if a non-blocking reader has no data yet."""
+        """Returns at most ``size`` bytes. Returns empty bytes at the end, and None if no data has arrived yet."""
 
 
 _MULTIHASH: Final = b"\x12\x20"  # sha2-256, 32 bytes

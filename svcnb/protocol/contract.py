@@ -34,7 +34,7 @@ class Codec(Protocol):
     """Interface of an encoder of the contract ABI: `svcnb.client.chain.abi` or `svcnb.emulator.platform.abi`."""
 
     def encode(self, types: Sequence[str], values: Sequence[Any]) -> bytes:
-        """Returns the encoding of one value for each type, in order.
+        """Encodes one value for each type. Values and types have the same order.
 
         Raises:
             AbiError: A value does not match its type.
@@ -42,7 +42,7 @@ class Codec(Protocol):
         ...
 
     def decode(self, types: Sequence[str], data: bytes) -> tuple[Any, ...]:
-        """Returns one decoded value for each type. Addresses become lowercase text, and arrays become tuples.
+        """Decodes bytes to one value for each type. Addresses become lowercase text, and arrays become tuples.
 
         Raises:
             AbiError: The bytes are not an encoding of these types.
@@ -68,7 +68,7 @@ class Function(NamedTuple):
     names: tuple[str, ...]
 
     def encode_call(self, codec: Codec, arguments: Sequence[Any]) -> bytes:
-        """Returns the call data.
+        """Returns the call data of this function: its selector, and the encoded arguments.
 
         Raises:
             AbiError: An argument does not match its type, or the number of arguments is wrong.
@@ -79,7 +79,9 @@ class Function(NamedTuple):
             raise AbiError(f"{self.name}({', '.join(self.names)}): {error.message}") from error
 
     def decode_result(self, codec: Codec, data: bytes) -> Any:
-        """Returns the result of a call: None, one value, or a tuple of several values.
+        """Decodes the data that a call of this function returned.
+
+        The result is None, one value, or a tuple of several values, as in ``outputs``.
 
         Raises:
             AbiError: The data is not a result of this function.
@@ -104,7 +106,7 @@ class Event(NamedTuple):
     fields: tuple[tuple[str, str, bool], ...]
 
     def decode_log(self, codec: Codec, topics: Sequence[bytes], data: bytes) -> dict[str, Any]:
-        """Returns the fields of a log, in the order of the declaration.
+        """Decodes the fields of a log. The keys are the names of the fields, in the order of the event's declaration.
 
         Args:
             codec: Encoder of the contract ABI.
@@ -112,7 +114,7 @@ class Event(NamedTuple):
             data: Data of the log.
 
         Raises:
-            AbiError: The log does not belong to this event.
+            AbiError: The topics or the data do not match the fields of this event.
         """
         indexed = [kind for _, kind, is_topic in self.fields if is_topic]
         if len(topics) != len(indexed) + 1:
@@ -150,7 +152,7 @@ def abi() -> list[dict[str, Any]]:
 
 @cache
 def functions() -> dict[str, Function]:
-    """Returns all functions, with their names as keys."""
+    """Returns all functions of the contract, with their names as keys."""
     selectors = _interface()["functions"]
     return {
         entry["name"]: Function(
@@ -166,7 +168,7 @@ def functions() -> dict[str, Function]:
 
 
 def function(name: str) -> Function:
-    """Returns one function.
+    """Returns the function of the contract that has the given name.
 
     Raises:
         KeyError: The contract has no function with this name. The message suggests similar names.
@@ -184,7 +186,7 @@ def function(name: str) -> Function:
 
 @cache
 def events() -> dict[bytes, Event]:
-    """Returns all events, with their first topics as keys."""
+    """Returns all events of the contract, with the first topics of their logs as keys."""
     topics = _interface()["events"]
     found = [
         Event(
@@ -199,7 +201,7 @@ def events() -> dict[bytes, Event]:
 
 
 def decode_revert(codec: Codec, data: bytes) -> Revert:
-    """Decodes the data of a revert.
+    """Decodes the data that a reverted call returned.
 
     Args:
         codec: Encoder of the contract ABI.
@@ -219,7 +221,7 @@ def decode_revert(codec: Codec, data: bytes) -> Revert:
 
 
 def signature(entry: dict[str, Any]) -> str:
-    """Returns the name and the types of an ABI entry. The hash of this text is the selector or the topic."""
+    """Returns the name and the types of an ABI entry. Its selector or topic is derived from the hash of this text."""
     return f"{entry['name']}({','.join(_types(entry['inputs']))})"
 
 

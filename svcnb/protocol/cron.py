@@ -31,12 +31,13 @@ class InvalidCron(MalformedValue):
 
 
 class Cron:
-    """Validated schedule.
+    """Schedule that the triggers service accepts, parsed from a cron expression.
 
     Args:
         text: Cron expression with five fields, or with six fields, where the first field contains the seconds.
 
     Raises:
+        InvalidType: ``text`` is not a string.
         InvalidCron: The string is not a schedule, or its times never occur or are less than 30 seconds apart.
 
     Example:
@@ -143,7 +144,7 @@ def _interval_s(parsed: CronSim) -> int:
 
 
 def _has_consecutive_minutes(parsed: CronSim) -> bool:
-    """Returns whether two consecutive minutes can both match."""
+    """Returns whether the minute and hour fields contain two consecutive minutes, for example 23:59 and 00:00."""
     if any(minute + 1 in parsed.minutes for minute in parsed.minutes):
         return True
     if not {0, _LAST_MINUTE} <= parsed.minutes:

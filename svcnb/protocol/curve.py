@@ -141,7 +141,9 @@ LIBRARIES: Final = (_coincurve, _wallycore, _noble, _eth_keys)
 
 @cache
 def library() -> Library:
-    """Returns the first library that is installed.
+    """Returns the first of the libraries coincurve, wallycore and eth-keys that is installed.
+
+    In a browser page, the function returns @noble/curves.
 
     Raises:
         ImportError: No secp256k1 library is installed.
@@ -163,7 +165,7 @@ def library() -> Library:
 
 
 def is_secret(candidate: bytes) -> bool:
-    """Returns whether bytes are a private key: 32 bytes, greater than zero and less than the order."""
+    """Returns whether bytes are a private key: 32 bytes, which are a number from 1 to `ORDER` - 1."""
     return len(candidate) == SECRET_BYTES and 0 < int.from_bytes(candidate, "big") < ORDER
 
 

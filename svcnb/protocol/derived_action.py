@@ -81,7 +81,7 @@ class Stamp:
         object.__setattr__(self, "constant", parse(_json(self.constant)))
 
     def line(self) -> str:
-        """Returns the declaration, including its line ending."""
+        """Returns the JavaScript line that declares the constant, including its line ending."""
         if isinstance(self.constant, dict):
             value = _json({**self.constant, VERSION_MEMBER: self.protocol_version})
             return f"const {self.name} = {value};\n"
@@ -111,7 +111,10 @@ class Stamp:
 
     @staticmethod
     def read(template: str, derived: str) -> Stamp | None:
-        """Returns the constant that an action appends to a template, or None if the action has another template."""
+        """Returns the constant that follows a template's source in a derived source.
+
+        The result is None if ``derived`` is not exactly the template followed by one constant.
+        """
         start = _ended(template)
         found = _LINE.match(derived[len(start) :]) if derived.startswith(start) else None
         if not found:

@@ -9,14 +9,13 @@ from typing import Final, NamedTuple
 
 
 class ErrorCode(NamedTuple):
-    """One row of the error table.
+    """Error code of one HTTP status. The service does not charge for a call that returns an error.
 
     Attributes:
         status: HTTP status.
         code: Value of the ``error`` member of the body.
         cause: Situation in which the service returns this status.
-        retry: Whether the same call can succeed later without a change by the caller. The service does not charge for
-            calls with this status.
+        retry: Whether the same call can succeed later without a change by the caller.
     """
 
     status: int
@@ -44,7 +43,7 @@ ERROR_CODES: Final[dict[int, ErrorCode]] = {
 }
 
 GENERIC_CODE: Final = "error"
-"""Code for a status that is not in the table."""
+"""Value of the ``error`` member for a status that `ERROR_CODES` does not contain."""
 
 
 def code_of(status: int) -> str:
@@ -54,7 +53,7 @@ def code_of(status: int) -> str:
         status: HTTP status.
 
     Returns:
-        The code from the table, or ``error`` for a status that is not in the table.
+        The code from `ERROR_CODES`, or ``error`` for a status that `ERROR_CODES` does not contain.
     """
     row = ERROR_CODES.get(status)
     return row.code if row else GENERIC_CODE

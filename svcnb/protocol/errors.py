@@ -18,7 +18,7 @@ class MalformedAddress(MalformedValue):
 
 
 class MalformedCid(MalformedValue):
-    """Error for a string that is not a content identifier of the expected kind."""
+    """Error for a string that is not a CID, or for a CID whose version, encoding or hash function is not supported."""
 
 
 class MalformedSignature(MalformedValue):
@@ -26,6 +26,6 @@ class MalformedSignature(MalformedValue):
 
 
 def shown(value: object, limit: int = 80) -> str:
-    """Returns the repr of a value for an error message, shortened with an ellipsis."""
+    """Returns the repr of a value for an error message. An ellipsis ends a text that exceeds ``limit`` characters."""
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"

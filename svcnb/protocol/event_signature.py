@@ -23,11 +23,11 @@ from svcnb.protocol.errors import MalformedValue, shown
 from svcnb.protocol.hashes import event_topic
 
 MAX_INDEXED: Final = 3
-"""Maximum number of topics of a log in addition to topic0, which is the maximum number of indexed arguments."""
+"""Maximum number of indexed arguments of an event. A log contains one topic for each of them, after topic0."""
 
 _MAX_LENGTH: Final = 1024
 _MAX_ARGUMENTS: Final = 17
-"""Maximum number of arguments.
+"""Maximum number of arguments of an event.
 
 The EVM's stack allows no more, and the limit keeps the search for indexed arguments short."""
 _NAME: Final = re.compile(r"\s*(?:event\s+)?([A-Za-z_$][\w$]*)\s*\(")
@@ -38,7 +38,7 @@ _EXAMPLE: Final = "for example Transfer(address,address,uint256)"
 
 
 class InvalidSignature(MalformedValue):
-    """Error for a string that is not an event signature."""
+    """Error for a string that is not an event signature, or for wrong positions of indexed arguments."""
 
 
 class UndecodableLog(MalformedValue):
@@ -62,13 +62,13 @@ class Argument:
 
 @dataclass(frozen=True)
 class Reading:
-    """Decoded arguments of a log, and their assignment to topics.
+    """Decoded arguments of a log, and the positions of the indexed arguments.
 
     Attributes:
         values: The result of `Event.decode`.
         indexed: Positions of the arguments that come from topics, counted from 0.
-        marked: Whether the signature marks the indexed arguments. If not, the decoder inferred them.
-        ambiguous: Whether the log also matches an assignment with other indexed arguments.
+        marked: Whether the event specifies which arguments are indexed. If not, the decoder inferred them.
+        ambiguous: Whether the log also matches the signature with another set of indexed arguments.
     """
 
     values: dict[str, Any]
@@ -135,7 +135,7 @@ class Event:
 
     @cached_property
     def canonical(self) -> str:
-        """Canonical form of the signature: event name and full types, without spaces, argument names or marks."""
+        """Canonical form of the signature: event name and full types, without spaces, argument names or ``indexed``."""
         return f"{self.name}({','.join(str(argument.type) for argument in self.arguments)})"
 
     @cached_property
@@ -149,10 +149,10 @@ class Event:
         return self.none_indexed or any(argument.indexed for argument in self.arguments)
 
     def with_indexed(self, positions: Collection[int]) -> Event:
-        """Returns a copy of the event with its indexed arguments marked.
+        """Returns a copy of the event that specifies which arguments are indexed.
 
         Args:
-            positions: Positions of the indexed arguments, counted from 0.
+            positions: Positions of the indexed arguments, counted from 0. Empty if no argument is indexed.
 
         Raises:
             InvalidSignature: A position does not exist, there are more than `MAX_INDEXED` positions, or the signature
@@ -186,10 +186,10 @@ class Event:
     def decode(self, codec: Codec, topics: Sequence[str], data: str) -> dict[str, Any]:
         """Decodes the arguments of a log.
 
-        If the signature marks arguments as ``indexed``, the method decodes these arguments from the topics. Otherwise,
-        it tries each possible set of indexed arguments, and uses the first set that matches the log. It begins with the
-        set that contains the earliest arguments. A topic must be a valid value of
-        its type. The data must be the exact encoding of the other arguments.
+        If the event specifies which arguments are indexed, the method decodes these arguments from the topics.
+        Otherwise, the method tries each possible set of indexed arguments, and uses the first set that matches the log.
+        The first set that the method tries contains the first arguments of the signature. A set matches if each topic
+        is a valid value of its argument's type, and the data is the exact encoding of the other arguments.
 
         Args:
             codec: Encoder of the contract ABI.
@@ -203,15 +203,15 @@ class Event:
             is its raw topic, because a log contains only the hash of the argument.
 
         Raises:
-            UndecodableLog: No assignment matches.
+            UndecodableLog: The log does not match the signature, or a topic or the data is not valid hex.
         """
         return self.read(codec, topics, data).values
 
     def read(self, codec: Codec, topics: Sequence[str], data: str) -> Reading:
-        """Decodes the arguments like `decode`, and also returns their assignment to topics.
+        """Decodes the arguments like `decode`, and also returns which arguments come from topics.
 
         Raises:
-            UndecodableLog: No assignment matches.
+            UndecodableLog: The log does not match the signature, or a topic or the data is not valid hex.
         """
         words = [_word(topic) for topic in topics[1:]]
         payload = _bytes(data)
@@ -321,7 +321,7 @@ def _exactly(codec: Codec, kinds: Sequence[Type], data: bytes) -> tuple[Any, ...
     """Decodes bytes and checks that the values encode to the same bytes. This check rejects most wrong types.
 
     Raises:
-        AbiError: The bytes are not the exact encoding of such values.
+        AbiError: The bytes are not the exact encoding of values of these types.
     """
     types = [kind.encoded_as for kind in kinds]
     values = codec.decode(types, data)

@@ -1,4 +1,4 @@
-"""Parallel map on several threads, which returns the results in the order of the items."""
+"""Functions that process items on several threads, and yield the results in the order of the items."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def cores() -> int:
 
 
 class _Shared(Generic[Item, Result]):
-    """Items that several threads process one by one, and their results.
+    """Items that the threads of `process_in_order` share, and their results.
 
     Attributes:
         results: Results, with the position of each item as key.
-        failures: Errors of items. After the first error, no thread starts another item.
+        failures: Errors that occurred during the processing. After the first error, no thread starts another item.
         helping: Locks of the started helper threads. A thread releases its lock when it ends.
     """
 
@@ -84,10 +84,10 @@ class _Shared(Generic[Item, Result]):
 def process_in_order(
     work: Callable[[Item], Result], items: Iterable[Item], workers: int
 ) -> Generator[Result, None, None]:
-    """Yields results in the order of the items, for items that are cheap to create.
+    """Processes items on several threads, and yields the results in the order of the items.
 
-    The caller's thread also processes items. Each idle thread takes the next item. Therefore, the other threads
-    continue if the operating system delays a thread.
+    Use this function for items that are cheap to create. The caller's thread also processes items. Each idle thread
+    takes the next item. Therefore, the other threads continue if the operating system delays a thread.
 
     Args:
         work: Function that processes one item. After the first error of this function, the iterator starts no other
@@ -122,9 +122,15 @@ def process_in_order(
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Yields results in the order of the items. About two items for each worker are in progress at the same time.
+    """Processes items on a thread pool, and yields the results in the order of the items.
 
-    The calling thread creates the items, for example by reading them.
+    Use this function for items that need much memory or time to create. The calling thread creates the items, for
+    example by reading a file. About two items for each worker are in the pool at the same time.
+
+    Args:
+        work: Function that processes one item. The iterator raises the first error of this function.
+        items: Items to process.
+        workers: Number of threads in the pool. With 1, the calling thread processes the items.
     """
     if workers == 1:
         yield from map(work, items)

@@ -53,7 +53,9 @@ READING_METHODS: Final = frozenset(
         "web3_sha3",
     }
 )
-"""Read-only methods of nodes, from EIP-1474 and Geth. The set has no filter methods, because they change the node."""
+"""Read-only methods of nodes, from EIP-1474 and Geth.
+
+The set has no filter methods, because each filter changes the state of the node."""
 
 
 class RpcError(Exception):
@@ -76,7 +78,7 @@ class RpcError(Exception):
 
     @property
     def revert_data(self) -> bytes:
-        """Revert data, or empty bytes."""
+        """Revert data of the contract. Empty if the error contains no data in hex."""
         # Depending on the node, the reason is in `data` or one level deeper.
         found = self.data.get("data", self.data.get("result")) if isinstance(self.data, dict) else self.data
         try:
@@ -85,7 +87,7 @@ class RpcError(Exception):
             return b""
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the ``error`` member of a response."""
+        """Returns this error as the ``error`` member of a JSON-RPC response."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         return shown if self.data is None else shown | {"data": self.data}
 
@@ -104,7 +106,7 @@ class InvalidResponse(ValueError):
 
 
 def request(number: int, method: str, params: Sequence[Any]) -> dict[str, Any]:
-    """Returns the JSON object of a request.
+    """Returns a JSON-RPC request as a dictionary.
 
     Args:
         number: Id of the request, which the response repeats.
@@ -115,7 +117,7 @@ def request(number: int, method: str, params: Sequence[Any]) -> dict[str, Any]:
 
 
 def result(answer: Any) -> Any:
-    """Returns the result of a response.
+    """Returns the ``result`` member of a JSON-RPC response.
 
     Args:
         answer: Parsed JSON of the response.

@@ -30,7 +30,7 @@ _native: Callable[[bytes], bytes] | None = None
 
 
 def keccak256(data: bytes | bytearray | memoryview) -> bytes:
-    """Hashes bytes.
+    """Returns the Keccak-256 hash of bytes.
 
     Args:
         data: Bytes to hash.

@@ -1,4 +1,4 @@
-"""Numeric limits of the interface.
+"""Numeric limits and defaults of the service, the emulator, the client and the workshop.
 
 The docs, error messages, configuration endpoint, runtime and tests read these constants. The names of the constants
 contain their units.
@@ -41,8 +41,8 @@ MAX_KEY_GROUPS: Final = 50
 MAX_CHAIN_TEXT_BYTES: Final = 25 * 1024
 """Maximum size of a name and its description together, in bytes of UTF-8.
 
-A write by a payer has a gas limit of 25,000,000, and a new word of 32 bytes costs 22,100 gas (EIP-2929). Strings of
-this size and the largest permission lists fit into one write."""
+A transaction of a payer has a gas limit of 25,000,000. Writing a new storage word of 32 bytes costs 22,100 gas
+(EIP-2929). Strings of this size and the largest permission lists fit into one transaction."""
 USAGE_KEY_LIFETIME_S: Final = 10 * 365 * 24 * 3600
 USAGE_KEY_CHAIN_BALANCE: Final = 10_000_000
 
@@ -151,9 +151,9 @@ MAX_PENDING_OPERATIONS: Final = 64
 """Maximum number of pending operations of one run. At the limit, the service stops reading from the isolate."""
 MAX_PENDING_OPERATION_BYTES: Final = 4 * 1024 * 1024
 MAX_OPERATION_BYTES: Final = 4 * 1024 * 1024
-"""Maximum length of the arguments of one operation as JSON, in bytes. The engine rejects a longer call."""
+"""Maximum length of the arguments of one operation as JSON, in bytes. The engine rejects longer arguments."""
 MAX_RESPONSE_DEPTH: Final = 128
-"""Maximum nesting depth of a response that the service parses. The service returns a deeper response as a string."""
+"""Maximum nesting depth of an action's response that the service parses as JSON. A deeper response stays a string."""
 MAX_MODULE_BYTES: Final = 10 * 1024 * 1024
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
 """Maximum total length of the operations and results that the engine ``auto`` stores to repeat a run, in bytes.
@@ -187,9 +187,9 @@ MAX_SNAPSHOT_NAME_CHARS: Final = 200
 MAX_TRIGGERS_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of all triggers of one owner, in bytes: names, code, parameters, settings, keys and addresses."""
 TRIGGER_BYTES: Final = 1_000
-"""Number of bytes of each trigger that count towards `MAX_TRIGGERS_BYTES`, in addition to its strings."""
+"""Number of bytes that each trigger adds to the size for `MAX_TRIGGERS_BYTES`, in addition to its strings."""
 MAX_RUN_ANSWER_BYTES: Final = 16 * 1024 * 1024
-"""Maximum size of the response when a trigger runs its action at another service, in bytes."""
+"""Maximum size of the response in bytes, when the action of a trigger runs at another service."""
 MAX_OPEN_INPUT_BYTES: Final = 16 * 1024 * 1024
 """Maximum size of the inputs of one owner's unfinished runs, in bytes."""
 KEPT_TRIGGER_INPUT_BYTES: Final = 16 * 1024 * 1024
@@ -199,9 +199,9 @@ Above this size, the service deletes the inputs and responses of the oldest runs
 
 # --- bounds of untrusted input -----------------------------------------------------------------------------------
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
-"""Maximum length of a message that Encrypt accepts. Decrypt accepts every result of Encrypt."""
+"""Maximum length of a message that Encrypt accepts, in bytes. Decrypt accepts every result of Encrypt."""
 MAX_FETCH_REQUEST_BYTES: Final = MAX_BODY_BYTES
-"""Maximum length of the body of one outbound request."""
+"""Maximum length of the body of one outbound request, in bytes."""
 MAX_FETCH_URL_CHARS: Final = 64 * 1024
 """Maximum length of the URL of an outbound request, in characters. Most servers accept less."""
 MAX_FETCH_HEADER_CHARS: Final = 256 * 1024
@@ -215,7 +215,9 @@ Longer sources run on v8."""
 
 # --- client behaviour (docs/service/client.md#timeouts-and-retries) --------------------------------------------------
 CLOCK_SKEW_WARNING_S: Final = 120
-"""Clock difference in seconds that causes a warning. A signature is valid for `ISSUED_AT_WINDOW_S`."""
+"""Difference between the clocks of client and server that causes a warning, in seconds.
+
+A server rejects new signatures if the difference exceeds `ISSUED_AT_WINDOW_S`."""
 RECEIPT_TIMEOUT_S: Final = 180.0
 """Maximum time that the client waits for the receipt of a transaction, in seconds."""
 DEFAULT_BATCH_CONCURRENCY: Final = 16
@@ -245,7 +247,7 @@ again."""
 LEARNER_IDLE_STOP_S: Final = 240.0
 """Time without requests after which a learner's emulator stops, in seconds. The next request restores its state."""
 MAX_LEARNER_REQUESTS: Final = 8
-"""Maximum number of pending requests of one learner. The server processes the requests one at a time."""
+"""Maximum number of unfinished requests of one learner. The server processes a learner's requests one at a time."""
 MAX_WORKSHOP_CONNECTIONS: Final = 500
 MAX_WORKSHOP_HEAD_BYTES: Final = 64 * 1024
 MAX_WORKSHOP_BODY_BYTES: Final = 64 * 1024

@@ -22,7 +22,7 @@ _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def deeper_than(text: bytes, limit: int) -> bool:
-    """Returns whether arrays and objects nest deeper than ``limit``.
+    """Returns whether the arrays and objects of a JSON text nest deeper than ``limit``.
 
     For a text that is not JSON, the result is undefined.
     """
@@ -53,7 +53,7 @@ def more_values_than(text: bytes, limit: int) -> bool:
 
 
 def parse(text: bytes | str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Returns the value of a JSON text from any source, for example a file, a caller or a service.
+    """Parses a JSON text from an untrusted source, for example a caller or a service, and returns its value.
 
     Args:
         text: JSON text. Bytes must be UTF-8.

@@ -20,7 +20,7 @@ _V: Final = 27  # Ethereum adds this number to the parity of the point's y coord
 
 
 def sign_digest(digest: bytes, secret: bytes) -> bytes:
-    """Signs a digest.
+    """Signs a 32-byte digest with a private key.
 
     Args:
         digest: 32 bytes.

@@ -1,8 +1,8 @@
 """The four typed-data envelopes that a wallet signs, and their digests.
 
-The shape is fixed, and only the flow, address, chain and time vary. Therefore, the module computes the type hash and
-the domain separator once, and a digest takes two hashes. The module `svcnb.protocol.eip712` computes the same digest
-step by step, for any shape.
+The shape of an envelope is fixed: only the flow, address, chain and time vary. Therefore, the module computes the type
+hash and the domain separator once, and a digest takes two hashes. The module `svcnb.protocol.eip712` computes the same
+digest step by step, for any shape.
 
 Source: docs/service/signatures.md#envelope; EIP-712.
 """
@@ -54,7 +54,7 @@ def envelope(
 
     Args:
         flow: Purpose of the signature.
-        address: The wallet that will sign.
+        address: Address of the wallet that will sign, ``0x`` and 40 hex digits.
         chain_id: The node's chain id, from ``get_node_chain_config``.
         issued_at: Time of the signature in Unix seconds. A server accepts a difference of at most 300 seconds from its
             own time.

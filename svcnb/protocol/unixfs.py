@@ -44,7 +44,7 @@ Node = tuple[bytes, int, int]
 
 @lru_cache(maxsize=256)  # most nodes of a tree share a few sizes
 def varint(number: int) -> bytes:
-    """Returns an unsigned number as a protobuf varint: base 128, lowest group first."""
+    """Returns an unsigned number as a protobuf varint: base 128, least significant digit first."""
     groups = bytearray()
     while number > _GROUP:
         groups.append(number & _GROUP | _MORE)
@@ -99,7 +99,7 @@ def leaves(data: memoryview) -> list[Node]:
 
 @lru_cache(maxsize=256)
 def _link_framing(file_bytes: int, dag_bytes: int, link: bytes) -> tuple[bytes, bytes, bytes]:
-    """Returns the bytes before and after a node's digest in its parent, and the size of the node's subtree."""
+    """Returns encoded parts of a parent: the bytes before and after a child's digest, and the child's file size."""
     tail = _LINK_NO_NAME_SIZE + varint(dag_bytes)
     length = varint(len(link) + _EMPTY.digest_size + len(tail))
     return _NODE_LINK + length + link, tail, _FILE_BLOCK_SIZE + varint(file_bytes)

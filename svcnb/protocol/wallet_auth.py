@@ -1,4 +1,4 @@
-"""Header that authenticates a wallet, instead of a key, at the billing endpoints.
+"""Header ``X-Wallet-Auth``, with which a wallet authenticates at the billing endpoints instead of an API key.
 
 The value of the header is the standard base64 of the UTF-8 JSON ``{"typed_data": ..., "signature": "0x..."}`` with an
 envelope of the flow `svcnb.protocol.typed_data.Flow.BILLING_AUTH`.
@@ -25,7 +25,7 @@ Without a limit, a deeply nested header could crash a process in which a library
 
 
 class WalletAuth(NamedTuple):
-    """Content of the header.
+    """Decoded content of the header ``X-Wallet-Auth``.
 
     Attributes:
         typed_data: The envelope, as an object or as its JSON text.
@@ -37,7 +37,7 @@ class WalletAuth(NamedTuple):
 
 
 def encode_wallet_auth(typed_data: dict[str, Any], signature: str) -> str:
-    """Returns the encoded value of the header.
+    """Returns the value of the header for an envelope and its signature.
 
     Args:
         typed_data: Envelope of the flow BillingAuth.
@@ -48,14 +48,14 @@ def encode_wallet_auth(typed_data: dict[str, Any], signature: str) -> str:
 
 
 def decode_wallet_auth(value: str) -> WalletAuth | None:
-    """Returns the decoded content of the header.
+    """Decodes the value of the header.
 
     Args:
         value: Value of the header, as the server received it.
 
     Returns:
-        Envelope and signature, both unchecked. None if the value is not a wallet header. A server then checks for a
-        key.
+        Envelope and signature, both unchecked. None if the value does not have the format of the header. In this case,
+        a server ignores the header and authenticates the request with its key.
     """
     try:
         text = base64.b64decode(value.strip(), validate=True).decode()

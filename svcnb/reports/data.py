@@ -177,5 +177,8 @@ def failures(data: AccountData, limit: int, history: History | None = None) -> l
 
 @checked
 def stripped(text: object) -> str:
-    """Returns a value as text, in which everything that looks like a secret is masked. None becomes an empty string."""
+    """Returns a value as text, and masks everything that looks like a secret.
+
+    For None, 0, False and empty values, the text is empty.
+    """
     return strip_text(str(text or ""))

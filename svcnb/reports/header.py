@@ -90,7 +90,7 @@ def header(
 
 
 def _account(data: AccountData) -> str:
-    """Returns the account's address, or part of the key's hash if the service did not return the key's owner."""
+    """Returns the address of the account's master wallet, or part of the key's hash if the address is unknown."""
     is_hash = len(data.account) > _ADDRESS_CHARACTERS
     return f"of the key with hash {data.account[:10]}…{data.account[-4:]}" if is_hash else data.account
 

@@ -20,7 +20,7 @@ class UnknownReport(ConfigError):
 
 @dataclass(frozen=True)
 class ReportKind:
-    """Kind of report.
+    """Definition of a report: its notebook, its parameters, and the data that it reads.
 
     Attributes:
         name: Name on the command line.

@@ -95,7 +95,9 @@ class OwnNotebook:
         return self.file
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Checks the given parameters and returns them with the types of the notebook.
+        """Checks the given parameters, and converts them to the types of the notebook's parameters.
+
+        The result does not contain the parameters that are not given.
 
         Args:
             given: Names and values. Values can be text, as on a command line.

@@ -29,7 +29,10 @@ _PAGE: Final = """<!DOCTYPE html>
 
 
 def page(notebook: NotebookNode, title: str, *, code: bool = False) -> str:
-    """Returns an executed report as HTML. The page always shows the code of a failed cell."""
+    """Returns an executed report as an HTML page.
+
+    The page always shows the code of a failed cell. If `code` is true, the page also shows the code of all other cells.
+    """
     from nbconvert import HTMLExporter
     from traitlets.config import Config
 

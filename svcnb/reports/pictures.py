@@ -49,7 +49,7 @@ class Rows:
 
     Args:
         columns: Names of the columns.
-        rows: Rows of the table. The table shows strings unchanged.
+        rows: Rows of the table, as strings, numbers, lists or None. The table shortens long values.
         empty: Text to show if there are no rows.
         total: Number of all rows, if the table omits some rows. A line below the table then shows both numbers. None
             means that the table contains all rows.
@@ -74,7 +74,7 @@ class Rows:
         return f"<div class='{NO_MATH}'>{display.table(self.columns, self.rows, empty=self.empty)}{below}</div>"
 
     def _left_out(self) -> str:
-        """Returns the text below the table if the table omits rows."""
+        """Returns the text below the table. The text is empty if the table contains all rows."""
         if self.total <= len(self.rows):
             return ""
         return f"{len(self.rows):,} of {self.total:,} rows are shown."
@@ -205,7 +205,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
 
 
 def _right(key: Any, group: int) -> str:
-    """Returns the permissions of a key in a group. Group 0 means its permissions in every group."""
+    """Returns the permissions of a key in a group. Group 0 means the wildcard for every group."""
     runs = group in key.execute_in_groups
     manages = group in {*key.manage_ipfs_ids_in_groups, *key.add_pkp_to_groups, *key.remove_pkp_from_groups}
     return " and ".join(word for word, there in (("run", runs), ("manage", manages)) if there)

@@ -49,10 +49,10 @@ _WITHOUT_KERNEL: Final = (
 
 @dataclass(frozen=True)
 class Report:
-    """Completed report.
+    """Files, conclusion and header values of a completed report.
 
     Attributes:
-        kind: Kind of report.
+        kind: Definition of the report: a `ReportKind`, or an `OwnNotebook` for a notebook of the user.
         notebook: Path of the executed notebook.
         html: Path of the page, a single HTML file that is ready for printing.
         conclusion: Conclusion of the report.
@@ -255,7 +255,7 @@ def _made(name: str, parameters: Mapping[str, Any], options: Mapping[str, Any]) 
 
 
 def _tidy(notebook: NotebookNode, secrets: list[str]) -> None:
-    """Removes local paths, and masks every secret in the sources, the outputs and the metadata."""
+    """Removes local paths from the metadata, and masks every secret in the whole notebook."""
     metadata = notebook.metadata.get("papermill", {})
     for name in ("input_path", "output_path", "environment_variables"):
         metadata.pop(name, None)
@@ -301,7 +301,7 @@ def _told(cell: NotebookNode, mime: str) -> Any:
 
 
 def _put_on_top(notebook: NotebookNode, concluded: Conclusion) -> None:
-    """Moves the conclusion to the top: below the header, or below the heading if there is no header."""
+    """Inserts a copy of the conclusion below the header, or below the heading if there is no header."""
     from nbformat.v4 import new_code_cell, new_output
 
     shown = new_output("display_data", {"text/plain": repr(concluded), "text/html": concluded.html()})

@@ -14,7 +14,7 @@ _SPECIAL: Final = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 @dataclass(frozen=True)
 class Summary:
-    """Result of a report, or the reason why it failed.
+    """Result of a report, or the reason why the report failed.
 
     Attributes:
         report: Name of the report.
@@ -23,7 +23,7 @@ class Summary:
         attention: Problems, or the reason why the report failed.
         also: Additional facts.
         facts: Values of the header, such as account, service and period.
-        not_visible: Data that the report could not read.
+        not_visible: Data that the report could not read, one sentence for each kind.
         files: Paths of the files, with their kinds ``html``, ``notebook`` and ``pdf`` as keys.
     """
 
@@ -56,7 +56,7 @@ class Summary:
         return cls(name, "failed", exit_code, attention=texts, files=files)
 
     def json(self) -> dict[str, Any]:
-        """Returns the summary as JSON. The field ``text`` contains the Markdown, which chats show."""
+        """Returns the summary as a dictionary for JSON. The field ``text`` contains the Markdown text for chats."""
         return {
             "report": self.report,
             "status": self.status,

@@ -27,12 +27,12 @@ class Changes(NamedTuple):
 
 
 def read_changes(client: Client, usage_keys: Sequence[UsageKey], period: Period) -> Changes:
-    """Returns the account's events in a period, read from the chain node. All requests are free.
+    """Returns the account's events in a period, read from a node of the chain. All requests are free.
 
     Args:
         client: Client of the service, with the account key.
-        usage_keys: The account's usage keys. If the client uses one of these keys, the function reads no events,
-            because events contain only the hash of the account key.
+        usage_keys: The account's usage keys. If the client uses one of these keys, the function does not read events.
+            The contract identifies an account by the hash of its account key, so a usage key is not sufficient.
         period: Period of the events.
 
     Raises:

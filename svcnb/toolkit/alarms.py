@@ -26,7 +26,11 @@ class Alarm(Model):
     """Alarm about one problem of one action."""
 
     kind: Kind
-    """Kind of problem: ``failures``, ``silence``, ``latency`` or ``spend``."""
+    """Kind of problem.
+
+    ``failures``: too many runs failed. ``silence``: the action no longer runs. ``latency``: runs are too slow.
+    ``spend``: the runs cost too much."""
+
     action: str
     """Name of the action, or the CID of an action without a name."""
 
@@ -55,7 +59,7 @@ class Alarm(Model):
 
 
 class ActionFigures(Model):
-    """Figures of one action in a period and in the previous period."""
+    """Counts, durations and costs of the runs of one action, in a period and in the previous period."""
 
     action: str
     """Name of the action, or the CID of an action without a name."""
@@ -108,7 +112,9 @@ class Thresholds:
 
 
 def figures(data: AccountData) -> Listing[ActionFigures]:
-    """Returns the figures of each action in the period and in the previous period, most failures first.
+    """Returns the counts, durations and costs of the runs of each action, most failures first.
+
+    The result covers the period of the data and the previous period.
 
     Args:
         data: The account's runs.
@@ -201,7 +207,10 @@ def _ended(frame: DataFrame, action: str) -> int:
 
 
 def _failing_since(frame: DataFrame, action: str) -> datetime:
-    """Returns the time of the first failure after the last success, or of the first failure in the period."""
+    """Returns the time of the first failure after the last success.
+
+    If no run failed after the last success, the function returns the time of the first failure in the period.
+    """
     runs = _of(frame, action)
     failed, well = runs[runs["status"] == "failed"], runs[runs["status"] == "success"]
     unbroken = failed if well.empty else failed[failed["started_at"] > well["started_at"].iloc[-1]]
@@ -214,7 +223,7 @@ def _of(frame: DataFrame, action: str) -> Any:
 
 
 def _by_action(frame: DataFrame) -> dict[str, dict[str, Any]]:
-    """Returns the figures of each action in one period, with the names of the actions as keys."""
+    """Returns the counts, durations and costs of one period, with the names of the actions as keys."""
     if frame.empty:
         return {}
     grouped = frame.assign(

@@ -38,7 +38,7 @@ _PROJECT: Final = {
 
 
 def declarations(vocabulary: Vocabulary | None = None, limits: ActionLimits | None = None) -> str:
-    """Returns the content of ``action.d.ts``.
+    """Returns TypeScript declarations of the functions and globals of actions: the content of ``action.d.ts``.
 
     Args:
         vocabulary: Names of the service. None means the names of the specification.

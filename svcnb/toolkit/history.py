@@ -39,12 +39,12 @@ class PastRun(Model):
     """Time of the request, in UTC."""
 
     source: str
-    """Kind of record: ``client`` for a run of a client on this machine, or ``trigger`` for a run of a trigger.
+    """Origin of the record: ``client`` for a run that a client recorded, or ``trigger`` for a run of a trigger.
 
     ``service`` means that only the service recorded the run."""
 
     action: str = ""
-    """Name of the action. Empty for an action without a name."""
+    """Name of the action. Empty if the action has no name, or if the name is unknown."""
 
     cid: str
     """CID of the action."""
@@ -52,10 +52,10 @@ class PastRun(Model):
     """``success`` or ``failed``. For the run of a trigger, also ``queued`` or ``running``."""
 
     params: Any = None
-    """Parameters of ``main``, without secrets."""
+    """Parameters of ``main``, without secrets. None if the run has none, or if the history does not contain them."""
 
     response: Any = None
-    """Response of the run, without secrets."""
+    """Response of the run, without secrets. None for a failed run, or if the history does not contain the response."""
 
     logs: str = ""
     """Console output, without secrets."""
@@ -76,7 +76,7 @@ class PastRun(Model):
     run_id: str = ""
     """Id of the trigger's run, or the request id for other runs."""
     trigger_id: str = ""
-    """Id of the trigger. For the source ``service``, the correlation id of the run."""
+    """Id of the trigger. For the source ``service``, the correlation id of the run. Empty for the source ``client``."""
 
     @property
     def ok(self) -> bool:
@@ -84,7 +84,7 @@ class PastRun(Model):
         return self.status == "success"
 
     def summary(self) -> dict[str, Any]:
-        """Returns the fields without times and identifiers, which differ each time the program runs."""
+        """Returns the fields that stay the same each time a program runs: all fields except times and identifiers."""
         return {name: value for name, value in self.shown().items() if name not in _DIFFERS}
 
 
@@ -100,7 +100,7 @@ class Spend(Model):
     seconds: float
     """Total duration of the runs, in seconds."""
     cost_cents: int
-    """Estimated cost of the runs, in cents."""
+    """Total cost of the runs, in cents: charged amounts if an emulator reported them, and estimates otherwise."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"seconds"})
 
@@ -114,16 +114,16 @@ class Triggered(Protocol):
     """Protocol with the methods of the triggers client that this module uses."""
 
     def list(self) -> Iterable[Any]:
-        """Returns the triggers."""
+        """Returns all triggers of the user."""
         ...
 
     def runs(self, trigger: Any, *, limit: int | None = 100) -> Iterable[Any]:
-        """Returns at most `limit` runs of one trigger, newest first. None returns all runs."""
+        """Returns at most `limit` runs of one trigger, newest first. If `limit` is None, returns all runs."""
         ...
 
 
 class History(Checked):
-    """Record of past runs.
+    """Local history of runs, fees, payments and balances, in an SQLite file.
 
     Args:
         path: Path of the history file. None means the file in ``SVC_HISTORY``, or the default file.
@@ -205,7 +205,9 @@ class History(Checked):
             return read_measures(connection, where, values)
 
     def spend(self, by: By = "action", **wanted: Any) -> Listing[Spend]:
-        """Returns the cost of the runs for each value of a property, most expensive first. Days are in time order.
+        """Returns the cost of the runs for each value of a property, such as each action. The highest cost is first.
+
+        If the property is ``day``, the earliest day is first.
 
         Args:
             by: Property of the runs: ``action``, ``key``, ``day`` (UTC), ``service`` or ``trigger``.
@@ -242,17 +244,17 @@ class History(Checked):
     def add_trigger_runs(
         self, triggers: Triggered, *, only: Iterable[Any] | None = None, service: str = "", limit: int | None = None
     ) -> int:
-        """Adds the runs of triggers to the record. Repeated calls do not add a run twice.
+        """Adds the runs of triggers to the history. Repeated calls do not add a run twice.
 
         Args:
             triggers: Client of the triggers service.
             only: Triggers to read. None means all.
-            service: Address of the service that runs the triggers' actions, in the form of ``client.base_url``. Reports
-                count only runs whose service is known.
+            service: Address of the service that runs the triggers' actions, in the form of ``client.base_url``. Empty
+                means that the address is unknown. Reports count only runs with a known address.
             limit: Maximum number of runs of each trigger, newest first. None means all.
 
         Returns:
-            Number of runs that the triggers service returned, including runs that the record already contains.
+            Number of runs that the triggers service returned, including runs that the history already contains.
         """
         rows = [
             triggered(trigger, run, service)
@@ -266,10 +268,10 @@ class History(Checked):
     def add_service_runs(self, rows: Iterable[Mapping[str, Any]], *, service: str) -> int:
         """Adds the runs that an emulator recorded. Repeated calls do not add a run twice.
 
-        For runs that the record already contains, the method stores the charged amount.
+        For runs that the history already contains, the method stores the charged amount.
 
         Args:
-            rows: The response of ``GET /_emulator/runs``.
+            rows: Value of the field ``runs`` in the response of ``GET /_emulator/runs``.
             service: Address of the emulator, in the form of ``client.base_url``.
 
         Returns:
@@ -288,7 +290,9 @@ class History(Checked):
             return add_served(connection, given, service)
 
     def merge(self, *files: str | Path) -> Merged:
-        """Adds the records of other machines. Repeated calls do not add a run twice.
+        """Adds the runs, ledger entries and key names from the histories of other machines.
+
+        Repeated calls do not add a run twice.
 
         Args:
             *files: History files of other machines. The method does not change these files.
@@ -297,8 +301,8 @@ class History(Checked):
             Number of added runs and ledger entries.
 
         Raises:
-            ConfigError: A file does not exist, is not a history file, or is damaged. The method then adds no
-                records, not even from the other files.
+            ConfigError: A file does not exist, is not a history file, or is damaged. The history then stays
+                unchanged, even if the other files are valid.
         """
         with self._open() as connection:
             return merge_files(connection, [Path(file).expanduser() for file in files])
@@ -335,12 +339,12 @@ class History(Checked):
         return {row["key_hash"]: row["name"] for row in self._all(query, (service, account))}
 
     def account_of(self, service: str, key_hash: str) -> str | None:
-        """Returns the account to which a key belongs, or None if the record does not contain the key."""
+        """Returns the identifier of the account to which a key belongs, or None if the key is unknown."""
         query = "SELECT account FROM account_keys WHERE base_url = ? AND key_hash = ?"
         return next((row["account"] for row in self._all(query, (service, key_hash))), None)
 
     def clear(self, *, before: datetime | None = None) -> int:
-        """Deletes runs from the record permanently. The ledger of fees, payments and balances stays.
+        """Deletes runs from the history permanently. The ledger of fees, payments and balances stays.
 
         Args:
             before: Time limit. The method deletes only runs that started earlier. None deletes all runs.

@@ -23,7 +23,10 @@ _WANTED: Final = frozenset({"action", "key", "keys", "service", "status", "sourc
 
 
 def condition(wanted: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
-    """Returns the SQL condition for the selected runs, and the values of the condition's parameters."""
+    """Returns an SQL WHERE clause for filters of `History.runs`, and the values of its placeholders.
+
+    Without filters, the clause is empty.
+    """
     if unknown := set(wanted) - _WANTED:
         raise InvalidArgument(
             f"cannot filter runs by {', '.join(sorted(unknown))}",

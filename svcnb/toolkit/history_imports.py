@@ -34,7 +34,8 @@ class LedgerEntry:
         at: Time of the entry, in UTC.
         key_hash: Hash of the key that made the call.
         kind: ``fee``, ``payment`` or ``balance``.
-        name: Name of the call.
+        name: Name of the service's endpoint for a fee, for example ``add_group``. Otherwise, ``confirm_payment`` or
+            ``balance``.
         cents: Amount in cents. For a balance, this is the credit, and a negative value is a debt.
         subject: Hash of the usage key that the call created. Empty if the call did not create a usage key.
     """
@@ -84,7 +85,10 @@ def triggered(trigger: Any, run: Any, service: str) -> dict[str, Any]:
 
 
 def add_triggered(connection: sqlite3.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Adds runs of triggers. If an emulator reported the key and the cost of a run, the function keeps these values."""
+    """Adds runs of triggers to the table ``runs``.
+
+    If an emulator reported the key and the cost of a run, the function keeps these values.
+    """
     connection.execute("BEGIN IMMEDIATE")
     for row in rows:
         query = "SELECT key_hash, base_url, cost_cents FROM runs WHERE source = 'trigger' AND run_id = ?"
@@ -162,7 +166,7 @@ _COPIED: Final = {
     "ledger": LEDGER_COLUMNS,
     "account_keys": ("base_url", "key_hash", "account", "name"),
 }
-"""Names of the copied tables and of their columns."""
+"""Tables that a merge copies from another history, each with the names of its columns."""
 
 _NAMES: Final = ", ".join(COLUMNS)
 _MERGE_RUNS: Final = (  # The statements contain only names of this package.

@@ -63,7 +63,10 @@ class Scope:
         return None
 
     def home(self, kind: str) -> Scope:
-        """Returns the scope to which a declaration of the given kind belongs."""
+        """Returns the scope to which a declaration in this scope belongs.
+
+        For the kind ``var``, this is the nearest function or the whole program. For other kinds, it is this scope.
+        """
         scope = self
         while kind == "var" and not scope.is_function and scope.parent is not None:
             scope = scope.parent
@@ -88,7 +91,7 @@ class Call(NamedTuple):
 
 
 class Script:
-    """Parsed source.
+    """Parsed JavaScript source, with its syntax tree, its scopes and the uses of its names.
 
     Args:
         source: JavaScript as a classic script, which can also contain imports.
@@ -121,7 +124,11 @@ class Script:
         return node.start_point[0] + 1, len(before.decode("utf-8", "replace")) + 1
 
     def walk(self, start: Node | None = None) -> Iterator[Node]:
-        """Yields a node and all its descendants, in the order of the source."""
+        """Yields a node and all its descendants, in the order of the source.
+
+        Args:
+            start: First node. None means the root of the tree.
+        """
         todo = [start or self.root]
         while todo:
             node = todo.pop()
@@ -155,7 +162,7 @@ class Script:
         return [reference for reference in self.references if reference.scope.find(reference.name) is None]
 
     def scope_at(self, node: Node) -> Scope:
-        """Returns the innermost scope around a node."""
+        """Returns the innermost scope that contains a node. A node that has its own scope is in this scope."""
         at: Node | None = node
         while at is not None:
             if at.id in self.scopes:

@@ -13,7 +13,7 @@ Severity = Literal["error", "warning"]
 
 
 class Finding(Model):
-    """Finding of the linter."""
+    """Problem in the source of an action, found by the linter."""
 
     severity: Severity
     """``error`` if a run fails, ``warning`` if a run can fail or the action can be insecure."""
@@ -40,8 +40,8 @@ class LintReport(Sequence[Finding]):
     """Findings for one action, in the order of the source.
 
     Args:
-        findings: The findings.
-        name: Name of the action.
+        findings: The findings, in any order.
+        name: Name of the action, for display before each finding. Can be empty.
     """
 
     def __init__(self, findings: Iterable[Finding], name: str = "") -> None:

@@ -27,7 +27,10 @@ _WRAPPERS: Final = frozenset({"parenthesized_expression", "await_expression"})
 
 
 def named_signers(context: Context) -> Iterator[Finding]:
-    """Finds actions that use a key and accept a signer from the unsigned part of a message."""
+    """Finds checks of a signature in which the caller provides both the signature and the expected signer.
+
+    The rule applies to actions that use a private key or a secret. A signer in the signed message is not a finding.
+    """
     for node, one, other in _comparisons(context):
         name, arguments = _call(context, one)
         if name not in _RECOVER or len(arguments) < _MESSAGE_AND_SIGNATURE:
@@ -65,7 +68,7 @@ def json_order(context: Context) -> Iterator[Finding]:
 
 
 def folded_names(context: Context) -> Iterator[Finding]:
-    """Finds actions that use a key and compare user names case-insensitively."""
+    """Finds case-insensitive comparisons of user names in an action that uses a private key or a secret."""
     for node, one, other in _comparisons(context):
         name, _ = _call(context, one)
         called = one.child_by_field_name("function")
@@ -83,9 +86,10 @@ def folded_names(context: Context) -> Iterator[Finding]:
 
 
 def _comparisons(context: Context) -> Iterator[tuple[Node, Node, Node]]:
-    """Yields the comparisons of an action that uses a key: the node and its two sides.
+    """Yields the comparisons of an action that uses a private key or a secret.
 
-    The first side is the side that recovers a signer or changes the case of a string.
+    Each item contains the node of the comparison and its two sides. If one side recovers a signer or changes the case
+    of a string, this side is first.
     """
     if not any(call.function.reveals or call.function.name == "Decrypt" for call in context.calls):
         return
@@ -128,9 +132,9 @@ def _inside(message: str) -> str:
 
 
 def _origin(context: Context, node: Node) -> int | None:
-    """Finds the declaration of the object that contains the property of an expression.
+    """Returns the position of the declaration from which an expression such as ``params.signer`` gets its value.
 
-    Returns the byte offset of the declaration in the source, or None if the declaration is unknown.
+    The position is a byte offset in the source. None means that the declaration is unknown.
     """
     while node.type in {"member_expression", "subscript_expression"}:
         owner = node.child_by_field_name("object")

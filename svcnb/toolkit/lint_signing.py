@@ -25,7 +25,7 @@ _DOMAIN_AND_TYPES: Final = 2
 
 
 def caller_chosen_hosts(context: Context) -> Iterator[Finding]:
-    """Finds actions that use a key or a secret and send a request to a host that the caller chooses."""
+    """Finds requests to a host that the caller chooses, in an action that uses a private key or a secret."""
     if not any(call.function.reveals or call.function.name == "Decrypt" for call in context.calls):
         return
     for call in context.script.calls(constructors=True):
@@ -57,7 +57,7 @@ def typed_data(context: Context) -> Iterator[Finding]:
 
 
 def _of_caller(context: Context, node: Node, steps: int = _MOST_STEPS) -> bool:
-    """Returns whether the value of an expression can begin with a property of js_params."""
+    """Returns whether the value of an expression can begin with a value from js_params, which the caller sends."""
     if node.type != "identifier":
         return steps > 0 and any(_of_caller(context, each, steps - 1) for each in _first_parts(context, node))
     binding = context.script.scope_at(node).find(context.script.text(node))
@@ -71,7 +71,7 @@ def _of_caller(context: Context, node: Node, steps: int = _MOST_STEPS) -> bool:
 
 
 def _first_parts(context: Context, node: Node) -> list[Node]:
-    """Returns the nodes with which the value of an expression can begin."""
+    """Returns the parts of an expression whose value can be the beginning of the expression's value."""
     if node.type in {"member_expression", "subscript_expression"}:
         return [owner] if (owner := node.child_by_field_name("object")) is not None else []
     if node.type == "template_string":
@@ -99,7 +99,7 @@ def literal(context: Context, node: Node) -> Node | None:
 def _names(context: Context, node: Node) -> set[str]:
     """Returns the names of an object's properties.
 
-    For an object with a spread, which can add any property, the function returns only ``chainId``.
+    For an object with a spread, the function returns only ``chainId``, because the spread can add this property.
     """
     found = set()
     for child in node.named_children:

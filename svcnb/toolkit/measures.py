@@ -26,7 +26,7 @@ _NUMBERS: Final = 4
 
 
 class _Codes(dict[bytes, int]):
-    """Mapping from strings to numbers. The numbers count from 0 in the order of first appearance."""
+    """Mapping that assigns the next number to each new string. The first number is 0."""
 
     def __missing__(self, text: bytes) -> int:
         self[text] = code = len(self)
@@ -37,8 +37,8 @@ def read_measures(connection: sqlite3.Connection | None, where: str, values: tup
     """Reads the measurements of runs. A million runs need about 3 seconds of processor time and 70 MB of memory.
 
     Args:
-        connection: Connection to the record. None results in an empty DataFrame.
-        where: SQL condition, with question marks as placeholders.
+        connection: Connection to the history file. None results in an empty DataFrame.
+        where: SQL WHERE clause, with question marks as placeholders. Empty selects all runs.
         values: Values of the placeholders.
 
     Returns:

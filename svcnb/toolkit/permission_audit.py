@@ -34,7 +34,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("danger", "warning", "note")
 
 
 class Finding(Model):
-    """Finding about an account's permissions."""
+    """Finding about an account's permissions, for example that a permission is too broad."""
 
     severity: Severity
     """``danger``: anyone who has the key, or the author of any permitted action, can take assets of the account.
@@ -42,10 +42,10 @@ class Finding(Model):
     permission has no effect at this time."""
 
     code: str
-    """Code of the kind of finding."""
+    """Code of the kind of problem, for example ``wildcard_key``."""
 
     subject: str
-    """Key or group that the finding describes."""
+    """Key or group that has the problem, for example ``key 'backup'``."""
 
     text: str
     """Description of the finding, in one sentence."""
@@ -61,7 +61,7 @@ class KeyRights(Model):
     """Permissions of one usage key."""
 
     key: str
-    """Name of the key."""
+    """Name of the key, or its shortened hash if the key has no name."""
     key_hash: str
     """Hash of the key."""
     execute: str
@@ -168,7 +168,7 @@ class Permissions:
         return master_wallet_of(self.wallets)
 
     def _grants_itself(self, key: UsageKey) -> list[int]:
-        """Returns the groups in which a key can both permit an action and run it."""
+        """Returns the ids of the groups in which a key can both permit an action and run this action."""
         return [
             group.id
             for group, _ in self.groups
@@ -183,7 +183,8 @@ def read_permissions(account: Client | ChainSecuredAccount, *, now: float | None
 
     Args:
         account: A client with any key of the account, or a ChainSecured account opened by its owner.
-        now: Time of the service in Unix seconds. None means the time that the service reports.
+        now: Time of the service in Unix seconds. None means the estimated time of the service for a client, and the
+            time of this machine for a ChainSecured account.
     """
     groups = account.groups.list()
     return Permissions(

@@ -30,7 +30,7 @@ Origin = Literal["client", "service", "trigger"]
 
 
 class SeenRun(Model):
-    """Run that this client, an emulator or the triggers service recorded."""
+    """Run that a client, an emulator or the triggers service recorded."""
 
     id: str
     """Id of the request, or of the trigger's run. For a run without such an id, an id that this module creates."""
@@ -39,7 +39,7 @@ class SeenRun(Model):
     """Id of the request that executed the action, if known. The timeline and the logs have the same id."""
 
     origin: Origin
-    """``client`` for runs of clients on this machine, ``trigger`` for runs of triggers, ``service`` for all others."""
+    """``client`` for runs that a client recorded, ``trigger`` for runs of triggers, ``service`` for all others."""
 
     started_at: float
     """Start in Unix seconds, by the clock of the machine that recorded the run. 0.0 if unknown."""
@@ -65,7 +65,9 @@ class SeenRun(Model):
     """Whether a timeline is available."""
 
     past: PastRun | None = None
-    """Local record of the run, with its parameters and response, without secrets."""
+    """Record of the run in the local history, with parameters and response, without secrets.
+
+    None if the run is known only from an emulator or the triggers service."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"id", "started_at", "elapsed", "past"})
 
@@ -122,7 +124,10 @@ class RunFeed(Checked):
         return sorted(found.values(), key=lambda run: (run.started_at, run.id), reverse=True)
 
     def logs_of(self, run: SeenRun) -> str:
-        """Returns the console output of a run. For failed runs, the output is empty unless the service stored it."""
+        """Returns the console output of a run, from the emulator or from the local history.
+
+        The output is empty if neither of them stored it.
+        """
         if run.request_id and self._plane is not None:
             try:
                 return str(self._plane.request("GET", f"/runs/{run.request_id}")["logs"])

@@ -33,18 +33,18 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of many runs.
+    """Counts, durations and costs of many runs.
 
     Attributes:
         count: Number of runs.
         succeeded: Number of successful runs.
         width_s: Length of one bucket in seconds.
-        buckets: Counts over time, oldest first, without gaps. If the runs span more than 48 weeks, the buckets do not
-            contain the older runs.
+        buckets: Counts of successful and failed runs over time, oldest first, without gaps. If the runs span more than
+            48 weeks, the buckets do not contain the older runs.
         latency_s: Pairs of a percentile and a duration in seconds, for the successful runs. The last pair contains
             percentile 100 and the maximum. Empty if no run succeeded.
-        spend: Name and cost (cents) of the five most expensive actions, most expensive first. Free actions are not
-            included.
+        spend: Name (or CID) and cost in cents of the five most expensive actions, most expensive first. Actions
+            without a cost are not included.
         total_cents: Total cost of all runs in cents.
     """
 
@@ -61,8 +61,8 @@ def summarise(runs: Sequence[SeenRun]) -> Summary:
     """Returns the counts, durations and costs of runs.
 
     Args:
-        runs: The runs, in any order. The number and the cost include all runs. The durations include only
-            successful runs.
+        runs: The runs, in any order. The total count and the total cost include all runs. The percentiles of the
+            durations include only successful runs.
     """
     took = sorted(run.elapsed for run in runs if run.status == "success")
     width = _width(runs)
@@ -101,7 +101,7 @@ def _buckets(runs: Sequence[SeenRun], width: int) -> Iterable[Bucket]:
 
 
 def _nearest(ordered: Sequence[float], rank: int) -> float:
-    """Returns a percentile by the nearest-rank method, so the result is always a measured value."""
+    """Returns a percentile of sorted values by the nearest-rank method, so the result is always one of the values."""
     return ordered[max(0, ceil(rank / 100 * len(ordered)) - 1)]
 
 

@@ -100,9 +100,10 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
 
 
 def namespaces(vocabulary: Vocabulary) -> dict[str, str]:
-    """Returns the service's global names, each with the property of the namespace to which it refers.
+    """Returns the names of the globals that the service adds, with the namespace property that has the same value.
 
-    The property is empty for the namespace itself.
+    For example, the property of the global with the functions is ``Actions``. For the namespace itself, the property
+    is empty.
     """
     return {
         vocabulary.namespace: "",
@@ -248,7 +249,7 @@ GLOBALS: Final = frozenset(
         "unescape",
     ]
 )
-"""Names of the available globals. `ABSENT` contains common names that are not available."""
+"""Names of the JavaScript globals that actions can use. `ABSENT` contains common names that are not available."""
 
 ABSENT: Final[Mapping[str, str]] = {
     "Buffer": "use Uint8Array, TextEncoder, or ethers.utils.arrayify and hexlify",

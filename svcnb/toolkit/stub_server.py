@@ -40,10 +40,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """Response with a status and headers.
+    """Response of a `StubServer` that needs its own status or headers.
 
     Attributes:
-        body: Text, or a value to send as JSON.
+        body: String to send unchanged, or another value to send as JSON.
         status: HTTP status.
         headers: Additional headers, for example ``{"location": "..."}``.
     """
@@ -60,9 +60,10 @@ class StubServer:
     machine.
 
     Args:
-        answers: Response for each path, without the query. The server sends text unchanged, and other values as JSON.
-            If the response is a function, the server calls the function with the `Request`. Other paths return 404.
-            None means that all paths return 404. You can change the attribute `answers` at any time.
+        answers: Response for each path, without the query: a `Response`, a string to send unchanged, or another value
+            to send as JSON. If the response is a function, the server calls the function with the `Request`, and sends
+            its result. Paths without a response return 404. None means that all paths return 404. You can change the
+            attribute `answers` at any time.
 
     Attributes:
         answers: Response for each path, as a dictionary.

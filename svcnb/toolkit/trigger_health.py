@@ -31,7 +31,7 @@ _GRACE_S: Final = 4 * SCHEDULE_SCAN_S
 
 
 class TriggerHealth(Model):
-    """Health of one trigger."""
+    """State of one trigger, with statistics about its runs in a period."""
 
     trigger: str
     """Name of the trigger, or its id if the trigger has no name."""
@@ -65,7 +65,7 @@ class TriggerHealth(Model):
     last_success: datetime | None
     """Start of the newest successful run in UTC. The run can be older than the period. None if no run succeeded."""
     last_error: str = ""
-    """Error of the newest failed run in the period. Empty if no run failed."""
+    """First line of the newest error message in the period. Empty if no failed run has an error message."""
     trigger_id: str = ""
     """Id of the trigger."""
 
@@ -173,8 +173,9 @@ def judge(
 
 @checked
 def is_late(trigger: Trigger, runs: Sequence[TriggerRun], now: datetime) -> bool:
-    """Returns whether the next scheduled run is overdue by more than four scan intervals.
+    """Returns whether a schedule has missed its next run by more than four scan intervals.
 
+    The next run is the first scheduled time after the newest run in `runs`, and after the last change of the trigger.
     For a trigger that is not a schedule, the result is False.
     """
     cron = trigger.config.get("cron") if trigger.kind == "schedule" else None

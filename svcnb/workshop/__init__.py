@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> type:
-        """Imports the server on first use, because the server needs the ``emulator`` extra."""
+        """Imports `WorkshopServer` on first use, because this class needs the ``emulator`` extra."""
         if name != "WorkshopServer":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from svcnb.workshop.server import WorkshopServer

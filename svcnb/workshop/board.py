@@ -64,14 +64,14 @@ class Board:
         return sorted(found, key=lambda row: (-row[2], row[0], row[1]))
 
     def as_dict(self) -> dict[str, dict[str, dict[str, int | bool]]]:
-        """Returns the progress for JSON: the fields ``right`` and ``tries`` for each learner and exercise."""
+        """Returns the progress for JSON, by learner and exercise, with the fields of `Learner.progress`."""
         return {
             name: {exercise: each.model_dump() for exercise, each in progress.items()}
             for name, progress in self.learners.items()
         }
 
     def report(self) -> list[dict[str, Any]]:
-        """Returns one entry for each learner, for JSON and CSV.
+        """Returns the lesson, the last activity and the progress of each learner, for JSON and CSV.
 
         The entries contain e-mail addresses, so they are only for the instructor.
         """
@@ -112,7 +112,7 @@ class Board:
         return ["learner", "lesson", "exercise", "last activity", "stuck", "solved", *self.lessons]
 
     def rows(self) -> list[list[str]]:
-        """Returns one row for each learner, and one row with totals. Returns an empty list if there are no learners."""
+        """Returns the rows of the board: one for each learner, and one with totals. Empty if there are no learners."""
         stuck = self._stuck_at()
         total = len(self.exercises)
         rows = [

@@ -63,7 +63,7 @@ class LimitedConnection(HttpToolsProtocol):
             self.transport.abort()
 
     def on_message_begin(self) -> None:
-        """Starts the time limit of a later request on the same connection."""
+        """Starts the time limit of each request after the first request on the connection."""
         super().on_message_begin()
         if self._deadline is None:
             self._arrives_within(self.arrival_s)
@@ -74,7 +74,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._head_bytes = -inf
 
     def on_message_complete(self) -> None:
-        """Cancels the time limit, and prepares the count for the next request."""
+        """Cancels the time limit, and resets the count of header bytes for the next request."""
         super().on_message_complete()
         self._head_bytes = 0
         self._arrived()

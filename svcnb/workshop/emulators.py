@@ -1,8 +1,9 @@
-"""Emulators of the learners. An emulator starts with the first connection, stops when idle, and has a state folder.
+"""Emulators of the learners. An emulator starts when a connection arrives, and stops when idle. Its state remains.
 
-This process owns the listening sockets. A running emulator accepts the connections. If the emulator does not run, a
-thread of this process waits for the first connection and starts the emulator. The emulator then accepts the connection
-from the socket's queue. The socket stays open when an emulator stops, so the address of the emulator does not change.
+The workshop's process owns the listening sockets. A running emulator accepts the connections to its socket. If the
+emulator does not run, a thread of the workshop waits for the next connection and starts the emulator. The emulator then
+accepts the connection from the socket's queue. The socket stays open when the emulator stops, so the address does not
+change.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from svcnb.protocol.limits import LEARNER_IDLE_STOP_S, MAX_LEARNER_EMULATORS, MA
 from svcnb.workshop.roster import read_document
 
 HOST: Final = "127.0.0.1"
-"""Listening address. Emulators of lessons have publicly known seeds, so they accept only local connections."""
+"""Address on which the emulators listen.
+
+The seeds of lessons are publicly known, so emulators accept only local connections."""
 SCHEMA: Final = DocumentSchema("emulator of a learner", 0)
 _ABOUT: Final = "emulator.json"
 _STATE: Final = "state"
@@ -42,7 +45,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class _About(BaseModel):
-    """Port, settings and last start (Unix seconds, 0.0 before the first) of an emulator, stored next to its state."""
+    """Port, settings and time of the last start of an emulator, stored in a file next to its state.
+
+    The time is in Unix seconds, and is 0.0 before the first start.
+    """
 
     port: int = Field(default=0, ge=0, le=65_535)
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -178,8 +184,8 @@ class Emulators:
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
         """Returns an emulator of a learner. Creates the emulator if it is missing, but does not start it.
 
-        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method first deletes the emulator whose last
-        start is the oldest, including its state.
+        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method first deletes the emulator that started
+        least recently, with its state.
 
         Args:
             learner: Identifier of the learner who owns the emulator.
@@ -228,7 +234,7 @@ class Emulators:
         return [process.pid for each in self._hosted() if (process := each.process) is not None and process.running]
 
     def clear(self, learner: str) -> None:
-        """Deletes the states of a learner's emulators. Their addresses do not change."""
+        """Stops a learner's emulators and deletes their states. The addresses of the emulators do not change."""
         with self._stopped(learner) as mine:
             for each in mine.values():
                 each.clear()
@@ -242,7 +248,7 @@ class Emulators:
                 shutil.copytree(each.folder, target / name)
 
     def replace(self, learner: str, source: Path) -> None:
-        """Stops a learner's emulators, and restores the states that `copy` stored. Their addresses do not change."""
+        """Stops a learner's emulators, and restores the states that `copy` stored. The addresses do not change."""
         for copied in sorted(source.iterdir()):
             self.open(learner, copied.name, _about(copied).settings)
         with self._stopped(learner) as mine:
@@ -269,7 +275,7 @@ class Emulators:
     # --- one learner --------------------------------------------------------------------------------------------
 
     def _of(self, learner: str) -> dict[str, HostedEmulator]:
-        """Returns a learner's emulators. Reopens the sockets of emulators from an earlier start of the workshop."""
+        """Returns a learner's emulators by name. Reopens the sockets of emulators from an earlier workshop process."""
         if learner not in self._all:
             kept = sorted(each.parent for each in self._folder.glob(f"{learner}/emulators/*/{_ABOUT}"))
             self._all[learner] = {each.name: self._make(each, None) for each in kept}

@@ -6,8 +6,8 @@ In ``jupyterhub_config.py``::
     configure(get_config(), folder="workshop", lessons="lessons")
 
 When the hub starts a notebook server, the hub requests the learner's environment variables from the workshop's server.
-The workshop's server adds new learners to the roster. This configuration supports every spawner, which is the part of
-JupyterHub that starts notebook servers. To run notebook servers in containers, configure a spawner for containers.
+The workshop's server adds new learners to the roster. A spawner is the part of JupyterHub that starts notebook servers.
+This configuration supports every spawner. To run notebook servers in containers, configure a spawner for containers.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def place_of(learner: str, folder: str | Path | None = None) -> dict[str, str]:
 
 
 def configure(c: Any, *, folder: str | Path | None = None, lessons: str | Path | None = None) -> None:
-    """Configures a hub for a workshop. Later code in the file can override all settings.
+    """Configures a hub for a workshop. Later code in ``jupyterhub_config.py`` can override all settings.
 
     Args:
         c: Result of ``get_config()``.
         folder: Folder of the workshop on the hub's machine. None means that the environment variables
             ``SVC_INSTRUCTOR_URL`` and ``SVC_INSTRUCTOR_TOKEN`` specify the server.
-        lessons: Folder in which each learner gets a copy of the lessons, without solutions. None means that the hub
-            copies no lessons and does not change the folder of the spawner.
+        lessons: Folder in which each learner gets a subfolder with a copy of the lessons, without solutions. None means
+            that the hub copies no lessons, and notebook servers start in the folder that the spawner specifies.
     """
 
     def before_start(spawner: Any) -> None:

@@ -29,26 +29,28 @@ from svcnb.protocol.nesting import parse
 from svcnb.workshop.workshop import Workshop
 
 ALLOWED_P95_S: Final = 5.0
-"""Maximum 95th percentile of cell durations for a successful rehearsal, in seconds."""
+"""Maximum 95th percentile of cell durations in a rehearsal that passes, in seconds."""
 CELL_TIMEOUT_S: Final = 600.0
 """Maximum time for the start of a kernel, and for each cell, in seconds."""
 LOOK_S: Final = 10.0
-"""Interval between two measurements of memory, in seconds."""
+"""Interval between two measurements of memory use, in seconds."""
 _PROC: Final = Path("/proc")
 
 
 class Rehearsal(BaseModel):
-    """Results of a rehearsal.
+    """Results of a rehearsal, which is a load test of a workshop.
+
+    The durations of cells are NaN if no cell was executed.
 
     Attributes:
         learners: Number of learners.
         lessons: Names of the lessons, for example ``01-quickstart``.
         pause_s: Seconds between two cells of a learner.
-        took_s: Time from the start of the first cell to the end of the last cell, in seconds.
+        took_s: Duration of the test in seconds, including the start of the kernels and all pauses.
         cells: Number of executed cells.
         median_s: Median duration of a cell, in seconds.
         p95_s: 95th percentile of the duration of a cell, in seconds.
-        longest_s: Duration of the longest cell, in seconds.
+        longest_s: Duration of the slowest cell, in seconds.
         cpu_s: Processor time of this process and of all its child processes during the rehearsal, in seconds.
         most_emulators: Maximum number of emulators that ran at the same time.
         emulators_mb: Peak memory use of all emulators together, in MiB (proportional set size). None if unknown.
@@ -79,7 +81,7 @@ class Rehearsal(BaseModel):
         return not self.failures and self.p95_s <= ALLOWED_P95_S
 
     def rows(self) -> dict[str, str]:
-        """Returns the results, each as a label and a text."""
+        """Returns the results for display: texts, with their labels as keys."""
         lessons = " to ".join(dict.fromkeys((self.lessons[0], self.lessons[-1])))
         memory = {"emulators": self.emulators_mb, "kernels": self.kernels_mb, "one emulator": self.idle_emulator_mb}
         return {
@@ -109,7 +111,7 @@ def rehearse(
     pause_s: float = 20.0,
     begins: Callable[[int, float], object] | None = None,
 ) -> Rehearsal:
-    """Runs a rehearsal of a workshop on this machine, and returns its results. Shows a progress bar in a terminal.
+    """Runs a load test of a workshop on this machine, and returns the results. Shows a progress bar in a terminal.
 
     Args:
         learners: Number of learners.
@@ -121,7 +123,6 @@ def rehearse(
 
     Raises:
         InvalidArgument: The number of learners is below 1, or the lessons do not exist.
-        EmulatorError: An emulator did not start.
     """
     if learners < 1:
         raise InvalidArgument(f"invalid number of learners {learners!r}", hint="Pass at least 1.")
@@ -195,7 +196,7 @@ class _Rehearsing:
         )
 
     def _pids(self) -> tuple[list[int], list[int]]:
-        """Returns the process ids of the emulators and of the kernels. The method sends no requests."""
+        """Returns the process ids of the running emulators, and those of the kernels."""
         with self._lock:
             kernels = list(self._kernels.values())
         return ([] if self._room.emulators is None else self._room.emulators.pids()), kernels
@@ -274,7 +275,7 @@ class _Memory:
             self.kernels_mb = _larger(self.kernels_mb, _pss_mb(kernels, children))
 
     def largest_emulator_mb(self) -> float | None:
-        """Returns the current memory use of the largest emulator, with its children."""
+        """Returns the current memory use of the largest emulator and its child processes in MiB, or None if unknown."""
         children = _children()
         return max((_pss_mb([pid], children) or 0.0 for pid in self._pids()[0]), default=0.0) or None
 

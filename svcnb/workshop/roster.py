@@ -1,6 +1,6 @@
 """Roster of a workshop: one file with names, tokens, progress and labels of saved states.
 
-Only the instructor can read this file.
+Only the system user who runs the workshop can read this file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
 
 
 class UnknownLearner(InvalidArgument):
-    """Error for a name, e-mail address or token that does not belong to a learner of the workshop."""
+    """Error for a name, e-mail address or token that belongs to no learner of the workshop, or to several learners."""
 
 
 class Progress(BaseModel):
@@ -98,10 +98,11 @@ class _Content(BaseModel):
 
 
 def read_document(path: Path, schema: DocumentSchema, model: type[Document]) -> Document:
-    """Reads a file in the folder of a workshop.
+    """Reads a JSON file in the folder of a workshop. Migrates a document of an earlier version.
 
     Raises:
-        InvalidArgument: The file cannot be read, is not this document, or has a version that this svcnb cannot read.
+        InvalidArgument: The file cannot be read, does not match the schema or the model, or has a version that this
+            svcnb cannot read.
     """
     try:
         return model.model_validate(schema.read(parse(path.read_text(encoding="utf-8")), path))
@@ -160,7 +161,7 @@ class Roster:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self.lock = threading.RLock()
-        """Lock for reading, changing and writing a learner."""
+        """Lock that a thread holds while it reads or changes learners and writes the file."""
         self._content = _Content()
         if path is not None and path.exists():
             self._content = read_document(path, SCHEMA, _Content)
@@ -174,9 +175,10 @@ class Roster:
         return self._content.unlocked
 
     def add(self, name: str = "", email: str = "") -> Learner:
-        """Adds a learner, or returns an existing learner with the same e-mail address or name.
+        """Adds a learner, or returns an existing learner.
 
-        If both arguments are empty, the learner gets the name *Learner* and a number.
+        An existing learner has the same e-mail address or, if ``email`` is empty, the same name. If both arguments are
+        empty, the new learner gets the name *Learner* and a number.
 
         Args:
             name: Display name or identifier.

@@ -16,7 +16,7 @@ _EMAILS: Final = frozenset({"email", "e-mail", "mail", "e-mail address", "email 
 
 
 class Entry(NamedTuple):
-    """Name and e-mail address of one learner in a file."""
+    """Name and e-mail address of one learner in a file. The address is empty if the file contains none."""
 
     name: str
     email: str = ""

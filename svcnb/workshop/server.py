@@ -199,7 +199,7 @@ class WorkshopServer:
         )
 
     async def _unlock(self, request: Request) -> Response:
-        """Unlocks the solutions of lessons."""
+        """Unlocks the solutions of lessons. Requires the instructor's token."""
         self._require_instructor(request)
         with _refusing("the lessons are invalid", 'Send a list of lesson numbers: {"lessons": [1, 2]}.'):
             order = Unlock.model_validate_json(await _body(request) or b"{}")
@@ -260,7 +260,8 @@ class WorkshopServer:
     async def _turn(self, learner: Learner) -> AsyncIterator[None]:
         """Context manager that processes a learner's requests one at a time.
 
-        One learner can therefore not occupy all threads. Too many unfinished requests of a learner are rejected.
+        One learner can therefore not occupy all threads. If a learner already has `MAX_LEARNER_REQUESTS` unfinished
+        requests, the context manager rejects the new request.
         """
         if self._asked[learner.name] >= MAX_LEARNER_REQUESTS:
             raise _Refused(
@@ -288,7 +289,7 @@ class WorkshopServer:
         return JSONResponse({"ok": True, "solutions": self._room.roster.unlocked})
 
     async def _solution(self, request: Request) -> Response:
-        """Returns an unlocked solution as a notebook."""
+        """Returns the notebook with an unlocked solution. Requires a learner's token."""
         self._learner(request)
         with _refusing(status=FORBIDDEN):
             text = await run_in_threadpool(self._room.solution, request.path_params["notebook"])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STARTER_CENTS: Final = 500
 ROSTER_FILE: Final = "roster.json"
 OWN: Final = "own"
-"""Name of the emulator for a learner's own work. Other emulators have the names of lessons."""
+"""Name of the emulator for a learner's own work. The names of other emulators start with the name of a lesson."""
 LESSON: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 LESSON_SETTINGS: Final = frozenset(
     {
@@ -42,7 +42,7 @@ LESSON_SETTINGS: Final = frozenset(
         "starter_credits",
     }
 )
-"""Settings that a lesson can choose. None of them specifies a file, an address or a program on this machine."""
+"""Emulator settings that a lesson can choose. None of them specifies a file, an address or a program."""
 
 
 class Workshop(Checked):
@@ -120,7 +120,7 @@ class Workshop(Checked):
         return learner
 
     def learner(self, name: str) -> Learner:
-        """Returns one learner.
+        """Returns the learner who has the given name.
 
         Args:
             name: Identifier, display name or e-mail address, as in all other methods.
@@ -131,7 +131,7 @@ class Workshop(Checked):
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """Returns the emulator for a learner's own work. Starts the emulator if it is not running.
+        """Returns a handle of the emulator for a learner's own work. Starts the emulator if it is not running.
 
         In notebooks, `svcnb.Client()` connects to this emulator.
 
@@ -153,11 +153,11 @@ class Workshop(Checked):
             name: Identifier, display name or e-mail address of the learner.
             lesson: Name of the lesson, for example ``"quickstart"``.
             settings: Additional settings of the emulator. See `LESSON_SETTINGS`.
-            notebook: Identifier of the notebook. Each notebook has its own emulator for the lesson.
-            resume: Whether to continue with the state of the last run of the lesson.
+            notebook: Text that identifies the notebook, for example its path. Each notebook has its own emulator.
+            resume: Whether to continue with the state that this emulator stored earlier.
 
         Raises:
-            InvalidArgument: The name of the lesson is invalid, or lessons must not choose one of the settings.
+            InvalidArgument: The name of the lesson is invalid, or a setting is not in `LESSON_SETTINGS`.
             EmulatorError: The emulator did not start.
         """
         _check_lesson(lesson)
@@ -172,7 +172,7 @@ class Workshop(Checked):
         return self._hosted().start(self.learner(name).name, place, chosen, afresh=not resume)
 
     def hand_out(self) -> dict[str, dict[str, str]]:
-        """Returns the environment variables of each learner's notebooks, with the names of the learners as keys.
+        """Returns the environment variables of each learner's notebooks, with the identifiers of the learners as keys.
 
         The variables contain secrets. Give each learner only their own variables.
         """
@@ -265,7 +265,7 @@ class Workshop(Checked):
             return list(self.roster.unlocked)
 
     def solution(self, notebook: str) -> str:
-        """Returns the text of an unlocked solution.
+        """Returns the JSON text of the notebook with an unlocked solution.
 
         Args:
             notebook: File name, for example ``"01-quickstart.ipynb"``.
@@ -336,7 +336,7 @@ class Workshop(Checked):
     # --- injected failures --------------------------------------------------------------------------------------
 
     def running(self, name: str | None = None) -> list[EmulatorControl]:
-        """Returns the running emulators, for example to inject a fault: ``emulator.faults.next("chain")``.
+        """Returns handles of the running emulators, for example to inject a fault: ``emulator.faults.next("chain")``.
 
         Args:
             name: Identifier, display name or e-mail address of the learner. None means all learners.

@@ -40,7 +40,7 @@ async def wallet_secret(pkp_id):
         raise OperationRefused(f"this key may not use the wallet {pkp_id}")
     return bytes([70]) * 32
 
-engine = PageEngine(ActionLimits(), concurrency=4, vocabulary=Vocabulary())
+engine = PageEngine(concurrency=4, vocabulary=Vocabulary())
 await engine.start()
 
 async def outcome(source, params):

@@ -32,7 +32,7 @@ class AsyncActions(AsyncResource):
         Args:
             action: An action, a source or a raw CID.
             name: Name of the action. If omitted, the `Action`'s own name applies. A source or a CID needs a name.
-            description: Description of the action. If omitted, the `Action`'s own description, or an empty string.
+            description: Description of the action. If omitted, the `Action`'s own description, if any, applies.
 
         Raises:
             InvalidArgument: The action is a hashed CID, or has no name.
@@ -70,9 +70,9 @@ class AsyncActions(AsyncResource):
         await self._do(ask(Call("POST", "/delete_action", nothing, body, in_doubt=doubt)))
 
     async def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account. With ``group``, returns the actions that the group permits.
+        """Returns all registered actions of the account, or the actions that ``group`` permits.
 
-        This call is free.
+        In a group, an action with the hash zero means every action. This call is free.
         """
         return await self._do(listing(group))
 
@@ -89,7 +89,10 @@ class AsyncActions(AsyncResource):
         return await self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[RegisteredAction]:
-        """Iterates over the actions of the account, or of a group. Each request reads one page, free of charge."""
+        """Iterates over the registered actions of the account, or over the actions of a group.
+
+        Each request reads one page. The requests are free.
+        """
         return self._iterate(lambda number: page(number, group=group))
 
     async def cid(self, source: str | Action) -> str:

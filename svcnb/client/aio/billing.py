@@ -34,7 +34,7 @@ class AsyncBilling(AsyncResource):
         Args:
             amount_cents: Amount in US cents, at least 500.
             method: ``card`` or ``crypto``. A crypto payment takes some minutes, depending on the chain.
-            timeout: Seconds to wait for the credit.
+            timeout: Maximum time to wait for the credit, in seconds. With a real service, the timeout has no effect.
 
         Raises:
             InvalidArgument: The amount is not an integer of at least 500 cents, or the method is unknown.
@@ -72,7 +72,7 @@ class AsyncBilling(AsyncResource):
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.
-            timeout: Seconds to wait.
+            timeout: Maximum time to wait, in seconds.
 
         Raises:
             PaymentFailed: The processor did not collect the payment.
@@ -82,13 +82,13 @@ class AsyncBilling(AsyncResource):
         return await self._do(wait(payment, timeout))
 
     async def pay_page(self, payment: Payment) -> str | None:
-        """Returns the address of the local processor's page on which a person chooses the outcome of a payment.
+        """Returns the address of a page of the emulator, on which a person chooses the outcome of a payment.
 
         The address contains the payment's secret, so do not save outputs that contain the address. With a real service,
-        the method returns None, because the processor has its own client library.
+        the method returns None, because the payment processor has its own client library.
         """
         return await self._do(pay_page(self._session.config, payment))
 
     async def publishable_key(self) -> str:
-        """Returns the processor's publishable key, which starts with ``pk_``. This call needs no API key."""
+        """Returns the publishable key (``pk_...``) for the payment processor's library. This call needs no API key."""
         return await self._do(publishable_key())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class AsyncChainSecured(Namespace):
-    """Methods that create, open and read ChainSecured accounts, and finish interrupted operations."""
+    """Methods that create or open ChainSecured accounts, sign and check envelopes, and finish interrupted creations."""
 
     def __init__(self, session: AsyncSession) -> None:
         super().__init__(ChainAccess(session.config))
@@ -103,12 +103,13 @@ class AsyncChainSecured(Namespace):
         This method needs no wallet and no key, because the chain is public.
 
         Args:
-            api_key_hash: Hash of the account key, as in ``account.api_key_hash``.
+            api_key_hash: Hash that identifies the account: the attribute ``api_key_hash`` of an account in API mode or
+                of a ChainSecured account.
 
         Raises:
             InvalidArgument: The string is not a hash of 32 bytes. The methods ``audit``, ``permissions`` and ``diff``
                 of the returned account also raise this error for the hash of a usage key. The hint then contains the
-                hash of the account key.
+                hash of the account.
             ChainError: There is no account with this hash.
         """
         return await self._opened(Writer(self._chain, None), account_flows.look(self._chain, api_key_hash))
@@ -186,10 +187,9 @@ class AsyncChainSecured(Namespace):
     async def send(self, envelope: SignedEnvelope, *, confirm: bool = False) -> Sent:
         """Sends a signed envelope to the endpoint of its flow, and returns the service's response.
 
-        The method does not register anything on chain.
-
-        A new wallet or key is not part of any account until a transaction registers the object on chain.
-        ``mine.wallets.create`` and ``mine.usage_keys.create`` perform both steps.
+        The method does not register anything on chain. A new wallet or key is not part of any account until a
+        transaction registers the object on chain. ``mine.wallets.create`` and ``mine.usage_keys.create`` also register
+        the object. ``ConvertAccount`` converts the account of this client's key.
 
         Args:
             envelope: The result of `sign`.
@@ -198,6 +198,7 @@ class AsyncChainSecured(Namespace):
         Raises:
             NotConfirmed: The flow is ``ConvertAccount``, and ``confirm`` is not True.
             BadRequest: The service rejected the envelope. `check` shows the rule that the envelope violates.
+            Unauthorized: The service rejected a ``BillingAuth`` envelope, or the wallet does not own an account.
         """
         return await self._do(envelope_flows.send(envelope, confirm=confirm))
 

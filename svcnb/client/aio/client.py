@@ -129,6 +129,7 @@ class AsyncServiceClient(ClientSettings[AsyncSession]):
 
         Raises:
             TraceUnavailable: The service is not an emulator, or has deleted the timeline.
+            InvalidArgument: The result or the error has no request id.
         """
         return await self._session.drive(tracing.trace(of))
 

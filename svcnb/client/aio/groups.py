@@ -47,8 +47,8 @@ class AsyncGroups(AsyncResource):
         """Creates a group, and returns it.
 
         The creation costs one cent, plus one cent for each action and each wallet beyond the first ten. The service
-        accepts ten actions and ten wallets in one call. The client adds the other entries one by one. The client does
-        not retry a request that may have arrived.
+        accepts ten actions and ten wallets in one call. The client adds the other entries one by one. If the first
+        request may have arrived, the client does not retry this request.
 
         Args:
             name: Name of the group.

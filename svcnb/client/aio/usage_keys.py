@@ -109,7 +109,7 @@ class AsyncUsageKeys(AsyncResource):
         """Changes a usage key, and returns its new record. Omitted values stay unchanged. This call costs one cent.
 
         The service replaces the whole record. This method therefore reads the record first and then writes all of its
-        values. The service also sets the expiration again, as for a new key. To change only the name or the
+        values. The service also sets a new expiration, 3,650 days after the update. To change only the name or the
         description, use `update_metadata`.
 
         Args:

@@ -53,5 +53,8 @@ class AsyncWallets(AsyncResource):
         return await self._do(get(wallet))
 
     def iter(self, group: GroupRef | None = None) -> AsyncIterator[Wallet]:
-        """Iterates over the wallets of the account, or of a group. Each request reads one page, free of charge."""
+        """Iterates over the wallets of the account, or over the wallets of a group.
+
+        Each request reads one page. The requests are free.
+        """
         return self._iterate(lambda number: page(number, group=group))

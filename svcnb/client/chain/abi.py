@@ -1,4 +1,4 @@
-"""Contract ABI encoding with eth-abi. The ``chain`` extra installs eth-abi. The import is lazy."""
+"""Encoding and decoding of contract data (ABI) with eth-abi, which the ``chain`` extra installs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
     """Encodes values, for example the arguments of a call.
 
     Args:
-        types: ABI types. The text of a tuple has the form ``(uint256,string)``.
+        types: ABI types. A tuple type has the form ``(uint256,string)``.
         values: One value for each type. Numbers are ``int``, addresses are ``0x`` strings, bytes are ``bytes``, and
             lists and tuples are sequences.
 
@@ -38,11 +38,11 @@ def encode(types: Sequence[str], values: Sequence[Any]) -> bytes:
 
 
 def decode(types: Sequence[str], data: bytes) -> tuple[Any, ...]:
-    """Decodes the result of `encode`.
+    """Decodes ABI-encoded values, for example the result of a call.
 
     Args:
         types: ABI types; see `encode`.
-        data: Result of `encode`, or data from the chain without a selector.
+        data: The encoded values, without a selector.
 
     Returns:
         One value for each type. Addresses become lowercase ``0x`` strings, and both lists and tuples become tuples.

@@ -1,4 +1,4 @@
-"""Access to the chain with a service's accounts: the chain node, the service's time, and calls to the contract."""
+"""Access to the chain that stores a service's accounts: requests to a node, the service's time, and contract calls."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ class ChainAccess:
         return told.chain_id
 
     def missing(self) -> Flow[tuple[str, ...]]:
-        """Returns the functions that this client uses, but that the deployed contract does not list (EIP-2535)."""
+        """Returns the names of functions that this client uses, but the deployed contract does not list (EIP-2535)."""
         if self._selectors is None:
             facets = yield from self.view("facets")
             self._selectors = frozenset(bytes(selector) for _, selectors in facets for selector in selectors)

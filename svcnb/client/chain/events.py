@@ -35,21 +35,21 @@ class Log:
 
 
 def topic(value: int | str) -> str:
-    """Returns the 32-byte topic of an indexed number or address."""
+    """Returns the topic of an indexed number or address: ``0x`` followed by 64 hex digits."""
     return f"0x{int(value, 16) if isinstance(value, str) else value:064x}"
 
 
 def event_topic(name: str) -> str:
-    """Returns the first topic of an event of the contract."""
+    """Returns the first topic of the contract's event with a name: the hash of the event's signature, as ``0x`` hex."""
     return next("0x" + found.hex() for found, event in events().items() if event.name == name)
 
 
 def read_logs(chain: ChainAccess, topics: Sequence[Topic], *, last: int | None = None) -> Flow[list[Log]]:
-    """Reads and returns the contract's events, oldest first.
+    """Reads and returns the contract's events that match the topics, oldest first.
 
     Args:
         chain: Access to the chain.
-        topics: Required topics. None matches any value, and a list matches each of its values.
+        topics: Required topics of an event, in order. None matches any topic, and a list matches each of its values.
         last: Number of the last block. None means the latest block.
 
     Raises:

@@ -26,7 +26,7 @@ class AuditEntry(Model):
     """One change of an account."""
 
     block: int
-    """Number of the block."""
+    """Number of the block that contains the transaction."""
 
     time: datetime
     """Time of the block, in UTC."""
@@ -41,7 +41,7 @@ class AuditEntry(Model):
     """Name of the event that the contract emitted."""
 
     transaction: str
-    """Hash of the transaction."""
+    """Hash of the transaction that made the change."""
 
     def summary(self) -> dict[str, Any]:
         """Returns a dictionary with the block, the time, the sender and the description."""
@@ -49,26 +49,26 @@ class AuditEntry(Model):
 
 
 class Permission(Model):
-    """One fact about an account, or about one of its groups, keys or wallets, at the end of a block."""
+    """One permission in an account at the end of a block, or one property, for example that a wallet is registered."""
 
     subject: str
-    """Object that the fact describes: the account, a wallet, a group or a usage key."""
+    """Object that has the permission or the property: the account, a wallet, a group or a usage key."""
 
     permission: str
-    """Description of the fact, for example ``permits action 'increment'``."""
+    """Description of the permission or the property, for example ``permits action 'increment'``."""
 
 
 class Change(Model):
-    """One permission that was added or removed between two blocks."""
+    """One permission or property (see `Permission`) that was added or removed between two blocks."""
 
     change: str
-    """``+`` for an added permission, ``-`` for a removed permission."""
+    """``+`` for an addition, ``-`` for a removal."""
 
     subject: str
-    """Object that has the permission: the account, a wallet, a group or a usage key."""
+    """Object that has or had the permission or property: the account, a wallet, a group or a usage key."""
 
     permission: str
-    """Description of the permission, for example ``permits action 'increment'``."""
+    """Description of the permission or property, for example ``permits action 'increment'``."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class History:
         transactions: The transactions that caused the events, by hash.
         times: Time of each block in Unix seconds, by the number of the block.
         contract: Address of the contract in lowercase.
-        payers: Addresses of the service's payers in lowercase.
+        payers: Addresses of the service's payers and of its admin payer, in lowercase.
     """
 
     logs: Sequence[Log]
@@ -112,7 +112,7 @@ class History:
         return Listing(found, of="events", kind=AuditEntry)
 
     def at(self, block: int | None) -> Rights:
-        """Returns the account's permissions at the end of a block. None means the last block."""
+        """Returns the account's permissions at the end of a block. None means the last block that was read."""
         rights = Rights()
         for log in self.logs:
             if block is None or log.block <= block:
@@ -120,7 +120,7 @@ class History:
         return rights
 
     def permissions(self) -> Listing[Permission]:
-        """Returns all permissions at the end of the last block."""
+        """Returns all permissions in the account at the end of the last block that was read."""
         said = sorted(self.at(None).statements())
         return Listing(
             [Permission(subject=subject, permission=text) for subject, text in said], of="permissions", kind=Permission
@@ -129,7 +129,7 @@ class History:
     def diff(self, first: int, last: int | None) -> Listing[Change]:
         """Returns the changes from the end of block ``first`` to the end of block ``last``.
 
-        If ``last`` is None, the result contains all changes since block ``first``.
+        If ``last`` is None, the comparison uses the last block that was read.
         """
         before, after = self.at(first), self.at(last)
         # Both states use the latest names, so that a rename alone is not a change of permissions.
@@ -179,11 +179,11 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
     Args:
         chain: Access to the chain that contains the account.
         master_hash: Master hash of the account.
-        last: Last block to read. None means the latest block.
+        last: Number of the last block to read. None means the latest block.
 
     Raises:
-        InvalidArgument: The hash does not identify an account key. For example, the hash identifies a usage key.
-        ChainError: The chain could not be queried, or does not have the data.
+        InvalidArgument: The hash is not the master hash of an account. For example, the hash identifies a usage key.
+        ChainError: The chain could not be queried, or the node does not store the complete history.
     """
     yield from chain.require_same_chain()
     logs = yield from read_logs(chain, [None, topic(master_hash)], last=last)
@@ -232,9 +232,9 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
 
 
 def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flow[None]:
-    """Raises an error if a hash is not the hash of an account key.
+    """Raises an error if the hash ``given`` is not the master hash of an account.
 
-    If `known` is True, the account exists, and only the hash of a usage key causes an error.
+    If ``known`` is True, missing events do not cause an error. Only the hash of a usage key then causes an error.
     """
     expected = "Pass the hash of the account key, which is the attribute api_key_hash of an account."
     keys = yield from read_logs(chain, [event_topic("UsageApiKeySet"), None, topic(given)])

@@ -46,7 +46,8 @@ def find(chain: ChainAccess, wallet: str) -> Flow[Identity]:
         wallet: Address of the admin wallet.
 
     Raises:
-        ChainError: The wallet does not own an account. The message states whether the wallet owned an account before.
+        ChainError: The wallet does not own an account, or the node does not store the event that contains the hash. The
+            message states whether the wallet owned an account before.
     """
     yield from chain.require_same_chain()
     alias = wallet_lookup_key(wallet)

@@ -28,7 +28,7 @@ class Names:
     def merged(self, older: Names) -> Names:
         """Returns these names, plus older names of groups, actions and keys that no longer have a name.
 
-        All names of wallets are from ``older``, because a name also shows that the wallet is registered.
+        The names of wallets are only from ``older``, because `Rights` also uses them as the list of registered wallets.
         """
         return Names(
             groups=older.groups | self.groups,

@@ -1,8 +1,8 @@
 """Permissions in one account, computed from its events.
 
-Events contain neither names nor initial entries (docs/service/contract.md#events), but the call data of their
-transactions contains both. Logs and transactions therefore determine the complete state at any block. Most nodes store
-logs and transactions, so an archive node is rarely needed.
+Events contain neither names nor the initial entries of groups (docs/service/contract.md#events), but the call data of
+their transactions contains both. Logs and transactions therefore determine the complete state at any block. Most nodes
+store logs and transactions, so an archive node is rarely needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from svcnb.protocol.hashes import checksum_address
 
 @dataclass
 class GroupRights:
-    """Permissions of a group.
+    """Actions and wallets that a group permits.
 
     Attributes:
         name: Name of the group.
@@ -66,7 +66,7 @@ class Rights:
     names: Names = field(default_factory=Names)
 
     def apply(self, log: Log, call: Mapping[str, Any] | None) -> str:
-        """Applies one event, and returns a description of the change.
+        """Changes the permissions as one event describes, and returns a description of the change.
 
         Args:
             log: Event of the account, later than all events that were applied before.

@@ -11,7 +11,7 @@ from svcnb.client.errors import ChainError, NotTheApi, ServiceError, TransportEr
 from svcnb.protocol import json_rpc
 
 MAX_BATCH: Final = 50
-"""Maximum number of requests in one message, because public nodes reject long messages."""
+"""Maximum number of requests in one message. Many public nodes reject longer messages."""
 
 _OTHER: Final = "pass the address of another node: svcnb.Client(rpc_url=url), or set SVC_RPC_URL."
 _REFUSED: Final = f"Correct the request as this error describes, or {_OTHER}"
@@ -41,12 +41,13 @@ class RpcError(ChainError):
 def request(url: str, method: str, params: Sequence[Any]) -> Flow[Any]:
     """Sends one request to a node, and returns the result.
 
-    The client can retry reads and raw transactions, because the chain executes a signed transaction only once.
+    The client can retry each request, because reads have no effect, and the chain executes a signed transaction only
+    once.
 
     Raises:
         RpcError: The node responded with an error.
-        ChainError: The node did not respond, or the response is not JSON-RPC. The message does not contain the address,
-            which can contain a secret.
+        ChainError: The node did not respond, or the response is not JSON-RPC. The message contains only the host of the
+            node's address, because the rest can contain a secret.
     """
     answer = yield from _post(url, json_rpc.request(1, method, params))
     result = _result(answer, method)
@@ -62,7 +63,7 @@ def batch(url: str, requests: Sequence[tuple[str, Sequence[Any]]]) -> Flow[list[
         One result for each request, in order. The result of a failed request is an `RpcError`.
 
     Raises:
-        ChainError: The node did not respond.
+        ChainError: The node did not respond, or the response is not JSON-RPC.
     """
     results: list[Any] = []
     for begin in range(0, len(requests), MAX_BATCH):

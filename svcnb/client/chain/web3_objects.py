@@ -47,7 +47,10 @@ def make_async_web3(url: str, owner: AnySigner | None = None) -> AsyncWeb3[Any]:
 
 
 def contract(url: str, address: str, owner: AnySigner | None = None) -> Contract:
-    """Returns the AccountConfig contract. The arguments and errors are the same as for `make_web3`."""
+    """Returns the AccountConfig contract at ``address`` as a web3 object.
+
+    The other arguments and the errors are the same as for `make_web3`.
+    """
     web3 = make_web3(url, owner)
     return web3.eth.contract(address=web3.to_checksum_address(address), abi=abi())
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from svcnb.client.signing import Signer
 
 SPARE_GAS: Final = (6, 5)
-"""Ratio of the gas limit to the estimated gas, as a fraction.
+"""Ratio of the gas limit to the estimated gas, as numerator and denominator.
 
 If the chain executes another write first, this write can need more gas than estimated.
 """
@@ -46,7 +46,7 @@ _KNOWN: Final = ("already known", "already imported")
 """Phrases that nodes use in messages about a transaction that is already pending."""
 
 View = Callable[[str, bytes], Flow[bytes]]
-"""Function that receives an address and call data, calls the contract without a transaction, and returns the result."""
+"""Function that calls the contract at an address with call data, without a transaction, and returns the result."""
 
 
 @runtime_checkable
@@ -57,7 +57,7 @@ class Executes(Protocol):
     """
 
     def execution(self, target: str, data: bytes, view: View) -> Generator[Any, Any, bytes]:
-        """Returns call data that makes the wallet call ``target`` with ``data``.
+        """Returns call data for the contract wallet, with which the wallet calls ``target`` and passes ``data``.
 
         Args:
             target: The contract to call.
@@ -75,11 +75,11 @@ class Writer:
     Attributes:
         chain: Access to the chain.
         owner: The wallet that sends the writes, or None if the account is read-only.
-        names: Names that appear in the descriptions.
+        names: Names of the account's objects, for the descriptions of writes.
         on_preview: Function that the client calls with a preview of every write before the wallet signs the
             transaction. If the function returns False, the client cancels the write. The asynchronous client awaits
             the result.
-        receipts: Receipts of all writes that were included in a block, oldest first.
+        receipts: Receipts of all successful writes, oldest first.
     """
 
     chain: ChainAccess
@@ -309,7 +309,7 @@ class Writer:
 
 @dataclass(frozen=True)
 class Written:
-    """Result of a write that was included in a block.
+    """Result of a successful write.
 
     Attributes:
         value: The contract's result in the simulation, for example the number of a new group.

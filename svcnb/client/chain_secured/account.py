@@ -1,4 +1,4 @@
-"""ChainSecured account that its owner opened, called ``mine`` in examples."""
+"""Object for one ChainSecured account, with its resources, credit and history. Examples call it ``mine``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KnownAccount(Checked):
 
     @property
     def owner(self) -> Signer | None:
-        """The wallet that signs, or None if the account is read-only."""
+        """Wallet that signs the changes of the account. None if the account was opened without a wallet."""
         return self._account.writer.owner
 
     @property
@@ -50,7 +50,7 @@ class KnownAccount(Checked):
 
     @property
     def receipts(self) -> Sequence[Receipt]:
-        """Receipts of all transactions that this object sent and that a block contains, oldest first."""
+        """Receipts of all successful transactions that this object sent, oldest first."""
         return tuple(self._account.writer.receipts)
 
     @property
@@ -71,9 +71,9 @@ class KnownAccount(Checked):
 
 
 class ChainSecuredAccount(KnownAccount):
-    """Account that a wallet owns. Its groups, wallets, actions and usage keys are on chain.
+    """Account that a wallet owns. The groups, wallets, actions and usage keys of the account are on chain.
 
-    Every change of this data is a transaction that the wallet signs. The credit is not on chain.
+    Every change of this data is a transaction that the owner's wallet signs. The credit is not on chain.
 
     ``svc.chain_secured.create``, ``open`` and ``look``, and ``svc.accounts.convert`` return this object.
     """
@@ -109,7 +109,7 @@ class ChainSecuredAccount(KnownAccount):
     def billing(self) -> Billing:
         """Credit and payments, authenticated by the owner's signature instead of a key. All calls are free.
 
-        If the account is read-only, the calls raise `svcnb.SigningError`.
+        If the account was opened without a wallet, the calls raise `svcnb.SigningError`.
         """
         return WalletBilling(self._session, self._account)
 
@@ -118,10 +118,10 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
+        """Explains why a usage key can run an action with a wallet, or which permission is missing.
 
-        If a permission is missing, the result contains the owner's calls that grant this permission. The method only
-        reads the contract, so this method is free and needs no key.
+        If a permission is missing, the result contains the calls with which the owner can grant this permission. The
+        method only reads the contract, so this method is free and needs no key.
 
         Args:
             key: A usage key, its text or its hash.
@@ -136,15 +136,17 @@ class ChainSecuredAccount(KnownAccount):
     def transfer_ownership(self, to: AnySigner | str, *, confirm: bool = False) -> Transfer:
         """Transfers the account to another wallet, irreversibly, and returns the result of the transfer.
 
-        The account keeps all its contents and its credit. Afterwards, this object is read-only. To change the account,
-        open the account with the new owner's signer.
+        The account keeps all its contents and its credit. Afterwards, this object can only read the account. To change
+        the account, open the account with the new owner's signer.
 
         Args:
             to: Signer or address of the new owner. The contract rejects a wallet that is or was an account's admin.
-            confirm: Must be True. Otherwise, the client does not send anything, and the error lists the consequences.
+            confirm: Must be True. Otherwise, the client does not send a transaction, and the error lists the
+                consequences.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
+            InvalidArgument: ``to`` is neither a wallet nor an address, or this account was opened without a wallet.
             ChainError: The contract rejected the transfer; docs/service/signatures.md#transfer lists the checks.
         """
         return self._do(account_flows.transfer(self._account, to, confirm=confirm))
@@ -160,14 +162,18 @@ class ChainSecuredAccount(KnownAccount):
 
         Args:
             until_block: Number of the last block to read, or None for all blocks.
+
+        Raises:
+            InvalidArgument: The account was opened with the hash of a usage key.
+            ChainError: The chain could not be queried, or the node does not store the complete history.
         """
         return self._history(until_block).entries()
 
     def permissions(self, *, until_block: int | None = None) -> Listing[Permission]:
-        """Returns all permissions at the end of a block, computed from the events.
+        """Returns all permissions in the account at the end of a block, computed from the account's events.
 
         Args:
-            until_block: Block number. None means the latest block.
+            until_block: Number of the block. None means the latest block.
         """
         return self._history(until_block).permissions()
 
@@ -182,7 +188,7 @@ class ChainSecuredAccount(KnownAccount):
 
 
 class WalletBilling(Billing):
-    """`svcnb.client.resources.billing.Billing`, authenticated by the owner's signature."""
+    """Version of `svcnb.client.resources.billing.Billing` that uses the owner's signature instead of a key."""
 
     def __init__(self, session: SyncSession, account: Ownership) -> None:
         from svcnb.client.chain_secured.wallet_auth import WalletAuth

@@ -1,4 +1,4 @@
-"""Flows that create, open, convert and transfer ChainSecured accounts."""
+"""Flows for ChainSecured accounts: creation, opening, conversion from API mode, transfer, and signatures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ VALID: Final = bytes.fromhex("1626ba7e")
 
 
 def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
-    """Creates an account that a wallet owns, with one transaction."""
+    """Creates an account that the writer's wallet owns, with one transaction, and returns the account's identity."""
     if not name.strip():
         raise InvalidArgument(
             "the account name is empty", hint='Pass a name: svc.chain_secured.create(owner, "treasury").'
@@ -51,7 +51,11 @@ def create(writer: Writer, name: str, description: str) -> Flow[Identity]:
 
 
 def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
-    """Finds the account that a wallet owns, and returns its identity."""
+    """Returns the identity of the account that the writer's wallet owns.
+
+    If ``known_hash`` is None, the flow searches the events. Otherwise, the flow checks that the wallet owns the account
+    with this hash.
+    """
     chain, owner = writer.chain, _owner(writer)
     if known_hash is None:
         return (yield from identity.find(chain, owner.address))
@@ -69,7 +73,7 @@ def open_account(writer: Writer, known_hash: str | None) -> Flow[Identity]:
 
 
 def look(chain: ChainAccess, known_hash: str) -> Flow[Identity]:
-    """Finds an account by any of its hashes, without a signer, and returns its identity."""
+    """Finds an account by any of its hashes, without a signer, and returns the account's identity."""
     yield from chain.require_same_chain()
     number = _hash_number(known_hash)
     return Identity(number, (yield from identity.admin_of(chain, number)))
@@ -96,7 +100,7 @@ def describe(account: Ownership) -> Flow[OnChain]:
 
 
 def convert(writer: Writer, *, confirm: bool) -> Flow[Identity]:
-    """Converts the configured key's account to a ChainSecured account, if confirmed, and returns its identity.
+    """Converts the configured key's account to a ChainSecured account, and returns the account's identity.
 
     Raises:
         NotConfirmed: ``confirm`` is not True. The error lists the consequences. The client sent no request for the
@@ -237,12 +241,15 @@ def require_confirmed(record: PendingMint, *, confirm: bool) -> None:
 
 
 def sign(writer: Writer, flow: str) -> Flow[SignedEnvelope]:
-    """Returns a signed envelope. The flow does not send the envelope."""
+    """Requests the wallet's signature of an envelope, and returns the signed envelope.
+
+    ``flow`` is the name of the operation that the envelope authorises, for example ``CreateWallet``.
+    """
     return signed(writer, flow_of(flow))
 
 
 def verify(chain: ChainAccess, typed_data: dict[str, Any], signature: str, address: str) -> Flow[bool]:
-    """Returns whether the key of an address made a signature, or the contract at the address accepts the signature.
+    """Returns whether the private key of an address created a signature, or the contract there accepts the signature.
 
     Source: docs/service/signatures.md#verification.
     """

@@ -48,7 +48,10 @@ def create(
     verify: float | None,
     **permissions: Any,
 ) -> Flow[UsageKey]:
-    """Requests a new key from the service, registers its wallet and the key on chain, and returns the checked key."""
+    """Requests a new key from the service, registers its wallet and the key on chain, and returns the key.
+
+    If ``verify`` is not None, the flow also checks that the service finds the key.
+    """
     if not name.strip():
         raise InvalidArgument("the usage key name is empty", hint='Pass a name: mine.usage_keys.create("runner").')
     if form not in ("bytes", "text"):
@@ -123,7 +126,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
 
 
 def listing(account: Ownership) -> Flow[Listing[UsageKey]]:
-    """Reads and returns all usage keys from the contract."""
+    """Reads and returns all usage keys of the account from the contract."""
     entries = yield from account.every("listApiKeys")
     return Listing([_key(entry) for entry in entries], of="usage keys", kind=UsageKey)
 
@@ -131,7 +134,7 @@ def listing(account: Ownership) -> Flow[Listing[UsageKey]]:
 def update(
     account: Ownership, key: KeyRef, expires_in: Span | None, *, never: bool = False, **changes: Any
 ) -> Flow[UsageKey]:
-    """Reads a key's record, applies the changes, writes the complete record on chain, and returns the record."""
+    """Reads a key's record, applies the changes, writes the complete record on chain, and returns the new record."""
     old = yield from find(account, key)
     given = {name: value for name, value in changes.items() if value is not None}
     merged: dict[str, Any] = (

@@ -1,8 +1,9 @@
 """Creation of a wallet or a usage key in two steps (a *mint*).
 
-First, the service creates the object. Then a transaction registers the object on chain. The client records every step,
-because the process can crash after any step. Each step first checks whether it is already complete. A resumed mint
-therefore does not repeat completed steps.
+First, the service creates the object. Then the owner's wallet registers the object on chain: one transaction for a
+wallet, or two transactions for a usage key and its wallet. The client records every step, because the process can crash
+after any step. Each step first checks whether it is already complete. A resumed mint therefore does not repeat
+completed steps.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     from svcnb.client.signing import SignedEnvelope
 
 HashForm = Literal["bytes", "text"]
-"""Form of a usage key that determines its on-chain hash: the 32 bytes (specification) or the base64 text."""
+"""Form of a usage key whose hash is on chain.
+
+``bytes`` means the 32 bytes of the key, as in the specification. ``text`` means the base64 text of the key.
+"""
 
 SECRET_BYTES: Final = 32
 
@@ -45,7 +49,8 @@ def hash_of(secret: str, form: HashForm) -> int:
         form: Form of the key to hash: ``bytes`` for the 32 bytes of the key, or ``text`` for its base64 text.
 
     Raises:
-        InvalidArgument: The text does not encode 32 bytes. The message does not contain the text.
+        InvalidArgument: The form is ``bytes``, but the text does not encode 32 bytes. The message does not contain the
+            text.
     """
     if form == "text":
         return key_hash(secret)
@@ -60,7 +65,7 @@ def hash_of(secret: str, form: HashForm) -> int:
 
 
 def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, **arguments: Any) -> Flow[PendingMint]:
-    """Writes the record of a mint before the client sends the first request, and returns the record."""
+    """Writes and returns the record of a new mint. The client calls this flow before it requests the object."""
     node = yield from account.chain.node()
     begun = yield from account.chain.time()
     return (
@@ -81,7 +86,7 @@ def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, *
 
 
 def finish(account: Ownership, record: PendingMint, *, keep: bool = False) -> Flow[Wallet | UsageKey]:
-    """Performs the remaining steps, from any stage, and returns the created wallet or usage key.
+    """Performs the remaining steps of a mint, from any stage, and returns the created wallet or usage key.
 
     Afterwards, the flow deletes the record, unless ``keep`` is True.
 
@@ -117,7 +122,10 @@ def finish(account: Ownership, record: PendingMint, *, keep: bool = False) -> Fl
 
 
 def send_creation(envelope: SignedEnvelope, parse: Callable[[Any, Answer], T], again: str) -> Flow[T]:
-    """Sends the signed envelope of a new wallet or usage key. ``again`` is the next step if no response arrives."""
+    """Sends the signed envelope for a new wallet or usage key, and returns the parsed response.
+
+    If no response arrives, the hint of the error starts with ``again``, for example ``Sign again.``
+    """
     doubt = (
         f"{again} The service may have created a wallet or key, which is not part of any account and has no "
         "permissions."
@@ -133,7 +141,7 @@ class _Steps:
         self.record = record
 
     def make(self) -> Flow[None]:
-        """Requests the wallet or the key from the service, and saves the response immediately."""
+        """Requests the wallet or the key at the stage ``asked``, and saves the response of the service immediately."""
         if self.record.stage != "asked":
             return
         purpose = Purpose.CREATE_WALLET if self.record.kind == "wallet" else Purpose.ADD_USAGE_API_KEY
@@ -150,7 +158,7 @@ class _Steps:
         yield from self._advance(**made)
 
     def register(self, name: str, description: str) -> Flow[None]:
-        """Registers the wallet on chain, unless the wallet is already registered."""
+        """Registers the new wallet, or the wallet of the new usage key, on chain, unless it is already registered."""
         address, path = self.record.wallet_address, int(self.record.derivation_path, 16)
         if (yield from self.account.view("getWalletDerivation", address)) == 0:
             yield from self._advance(stage="registering")
@@ -216,11 +224,11 @@ def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def require_same_service(account: Ownership, record: PendingMint) -> Flow[None]:
-    """Checks that a mint started at this service, and that the wallet is the account's current owner.
+    """Checks that a mint was started with this service, and that the signer currently owns the account.
 
     Raises:
         InvalidArgument: The record belongs to another service, chain or contract.
-        ChainError: The wallet is not the account's admin.
+        ChainError: The signer does not own the account.
     """
     node = yield from account.chain.node()
     here = (account.chain.config.base_url, node.chain_id, node.contract_address.lower())

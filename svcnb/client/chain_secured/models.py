@@ -28,10 +28,10 @@ class Transfer(Model):
     """Result of a transfer of an account to another wallet."""
 
     previous_admin: str
-    """Address of the wallet that owned the account before."""
+    """Address of the wallet that owned the account before the transfer."""
 
     admin: str
-    """Address of the wallet that owns the account now."""
+    """Address of the wallet that owns the account after the transfer."""
 
     api_key_hash: str
     """Master hash of the account, which the transfer did not change."""
@@ -64,7 +64,7 @@ class OnChain(Model):
     """Number of groups of the account."""
 
     wallets: int
-    """Number of wallets of the account."""
+    """Number of wallets that are registered in the account, including the wallets of usage keys."""
 
     actions: int
     """Number of registered actions of the account."""

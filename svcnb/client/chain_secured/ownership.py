@@ -23,7 +23,7 @@ class Ownership:
     """On-chain account, with the writer for its changes.
 
     Attributes:
-        writer: Writer with the owner's wallet.
+        writer: Writer with the owner's wallet, or without a wallet if the account is open only for reading.
         master_hash: Master hash of the account.
         records: Store of the records of interrupted creations (`svcnb.client.chain_secured.pending`).
     """
@@ -34,12 +34,12 @@ class Ownership:
 
     @property
     def chain(self) -> ChainAccess:
-        """Access to the chain."""
+        """Access of the writer to the chain."""
         return self.writer.chain
 
     @property
     def address(self) -> str:
-        """Address of the owner, or an empty string if the account is read-only."""
+        """Address of the writer's wallet, or an empty string if the account is open only for reading."""
         return self.writer.owner.address if self.writer.owner is not None else ""
 
     def write(self, name: str, *arguments: Any, on_sent: Any = None) -> Flow[Written]:

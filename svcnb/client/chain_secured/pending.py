@@ -41,7 +41,7 @@ _KEEP: Final = "Delete the record only if you do not need the wallet or key in t
 
 
 class PendingMint(Model):
-    """Creation of a wallet or usage key (a mint) that has started but is not complete."""
+    """Recovery record of a mint: a creation of a wallet or usage key that has started but is not complete."""
 
     id: str
     """Id of the mint, for `resume` and `delete_pending`."""
@@ -197,7 +197,7 @@ class PendingFolder:
         return self.folder / f"{identity}.pending"
 
     def _read(self, path: Path) -> PendingMint | None:
-        """Returns a record, or None if another process has completed the mint or deleted the record."""
+        """Returns the record in a file, or None if another process has deleted the file."""
         with _file_errors(f"cannot read the recovery record {path}", "Make the file readable for your user."):
             try:
                 _require_private(path)

@@ -47,7 +47,7 @@ class OnChainResource(Checked):
 
 
 class OnChainWallets(OnChainResource):
-    """Wallets that are registered on chain and whose keys the service derives."""
+    """Wallets that are registered on chain and whose private keys the service derives."""
 
     def create(self, name: str = "Wallet", *, description: str = "") -> Wallet:
         """Requests a new wallet from the service, registers the wallet with a transaction, and returns the wallet.
@@ -67,11 +67,11 @@ class OnChainWallets(OnChainResource):
         return self._do(flows.create_wallet(self._account, name, description))
 
     def list(self, group: GroupRef | None = None) -> Listing[Wallet]:
-        """Returns all wallets of the account, or those that a group permits. The zero address means every wallet."""
+        """Returns all wallets, or those that ``group`` permits. In a group, the zero address means every wallet."""
         return self._do(flows.wallets(self._account, group))
 
     def delete(self, wallet: WalletRef) -> Receipt:
-        """Deletes a wallet's registration with a transaction, and returns the receipt.
+        """Deletes a wallet's registration, and returns the receipt of the transaction.
 
         The derivation path of the wallet still belongs to this account, so no other account can register the wallet.
         """
@@ -126,14 +126,15 @@ class OnChainUsageKeys(OnChainResource):
             can_create_groups: Whether the key can create groups.
             can_delete_groups: Whether the key can delete groups.
             can_create_pkps: Whether the key can create wallets.
-            expires_in: Time for which the key can run actions: ``"30d"``, seconds, or a timedelta. None means no limit.
+            expires_in: Time from now until the key expires: ``"30d"``, seconds or a timedelta. None means never.
             form: Form of the key whose hash is stored on chain. ``bytes`` means its 32 bytes, as in the specification.
                 ``text`` means its base64 text, which some services require.
-            verify: Seconds to wait until the service finds the key, or None to skip this check. The check executes a
-                small action. The check is free, or costs one cent if the key can execute in all groups.
+            verify: Maximum time to wait until the service finds the key, in seconds. None skips this check. The check
+                executes a small action. The check is free, or costs one cent if the key can execute in all groups.
 
         Raises:
             InvalidArgument: The name is empty, a list has more than 50 groups, or another argument is invalid.
+            ServiceError: The service rejected the signature (docs/service/signatures.md#rules-of-a-signature).
             ChainError: The contract rejected the change, the owner cannot pay the gas, or the service did not find the
                 key (``NotResolved``). The local record contains the key. A note on the error describes how to continue.
         """
@@ -156,9 +157,9 @@ class OnChainUsageKeys(OnChainResource):
         )
 
     def check(self, key: KeyRef, *, timeout: float = 0.0) -> KeyCheck:
-        """Returns whether the service finds a key, and which hash is on chain. The check executes a small action.
+        """Returns whether the service finds a key, and whether the hash of its bytes or of its text is on chain.
 
-        The check is free, or costs one cent if the key can execute in all groups.
+        The check executes a small action. The check is free, or costs one cent if the key can execute in all groups.
 
         Args:
             key: The key that `create` returned, or its text.
@@ -232,7 +233,7 @@ class OnChainUsageKeys(OnChainResource):
         return self._do(key_flows.update_metadata(self._account, key, name, description))
 
     def delete(self, key: KeyRef) -> Receipt:
-        """Deletes a usage key permanently with a transaction, and returns the receipt.
+        """Deletes a usage key permanently, and returns the receipt of the transaction.
 
         Raises:
             NotFound: The account does not contain the key.
@@ -264,7 +265,7 @@ class OnChainGroups(OnChainResource):
         actions: Iterable[ActionRef] | ActionRef = (),
         wallets: Iterable[WalletRef] | WalletRef = (),
     ) -> Group:
-        """Creates and returns a group. After ten actions or ten wallets, each further entry needs its own transaction.
+        """Creates and returns a group. Each entry of a list after the first ten needs its own transaction.
 
         Args:
             name: Name of the group.
@@ -305,7 +306,7 @@ class OnChainGroups(OnChainResource):
         return self._do(flows.update_group(self._account, group, name, description, actions, permitted=wallets))
 
     def delete(self, group: GroupRef) -> Receipt:
-        """Deletes a group with a transaction, and returns the receipt.
+        """Deletes a group, and returns the receipt of the transaction.
 
         Usage keys keep the number of the deleted group in their lists. The contract never reuses the number.
         """
@@ -321,11 +322,11 @@ class OnChainGroups(OnChainResource):
         return self._do(flows.contents(self._account, group))
 
     def add_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Permits an action or hashed CID in a group with a transaction, and returns the receipt."""
+        """Permits an action in a group, and returns the receipt of the transaction. The action can be a hashed CID."""
         return self._change("addActionToGroup", references.group_id(group), int(references.action_hash(action), 16))
 
     def remove_action(self, group: GroupRef, action: ActionRef) -> Receipt:
-        """Removes an action from a group with a transaction, and returns the receipt.
+        """Removes an action from a group, and returns the receipt of the transaction.
 
         Raises:
             ChainError: The group does not permit the action (``ActionDoesNotExist``).
@@ -335,11 +336,11 @@ class OnChainGroups(OnChainResource):
         )
 
     def add_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
-        """Permits a wallet in a group with a transaction, and returns the receipt."""
+        """Permits a wallet in a group, and returns the receipt of the transaction."""
         return self._change("addPkpToGroup", references.group_id(group), references.wallet_address(wallet))
 
     def remove_wallet(self, group: GroupRef, wallet: WalletRef) -> Receipt:
-        """Removes a wallet from a group with a transaction, and returns the receipt.
+        """Removes a wallet from a group, and returns the receipt of the transaction.
 
         Raises:
             ChainError: The group does not permit the wallet (``PkpDoesNotExist``).
@@ -372,7 +373,7 @@ class OnChainActions(OnChainResource):
         return self._do(flows.register(self._account, action, name, description))
 
     def update(self, action: ActionRef, *, name: str | None = None, description: str | None = None) -> RegisteredAction:
-        """Changes a registered action's name or description, and returns the result. None keeps the current value.
+        """Changes an action's name or description, and returns the registration. None keeps the current value.
 
         Raises:
             NotFound: The action is not registered.
@@ -384,7 +385,7 @@ class OnChainActions(OnChainResource):
         return self._change("removeAction", int(references.one_action_hash(action, "mine"), 16))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account, or those that a group permits. The hash zero means every action."""
+        """Returns all actions, or those that ``group`` permits. In a group, the hash zero means every action."""
         return self._do(flows.actions_of(self._account, group))
 
     def get(self, action: ActionRef) -> RegisteredAction:

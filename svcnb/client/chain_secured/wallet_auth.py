@@ -1,6 +1,7 @@
-"""Authentication of billing calls with a header that a wallet signs.
+"""Authentication of billing calls with an envelope that a wallet signs.
 
-If the header is older than 4 minutes at the next call, the wallet signs a new header.
+A header contains the envelope and its signature. If the signature is older than 4 minutes at the next call, the wallet
+signs a new envelope.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ class WalletAuth:
     """Provider of the header that authenticates a wallet at the billing endpoints.
 
     Args:
-        writer: Writer that has the wallet and the chain. The signature contains the chain's id and the service's time.
+        writer: Writer with the wallet and the access to the chain. The envelope contains the chain id and the service's
+            time.
     """
 
     def __init__(self, writer: Writer) -> None:

@@ -20,7 +20,7 @@ def dollars(cents: int) -> str:
 
 
 class Balance(Model):
-    """Credit of an account, shared by all its keys."""
+    """Credit or debt of an account. All keys of the account use the same credit."""
 
     balance_cents: int
     """Balance in US cents at the payment processor. A negative value is credit, and a positive value is debt."""

@@ -27,7 +27,7 @@ Missing: TypeAlias = Literal[
 ]
 """Code of the first missing permission or other cause of a rejection, in the order of the service's checks.
 
-Empty if the service permits the call.
+Empty if the service permits the run or call.
 """
 
 WarningCode: TypeAlias = Literal[
@@ -43,7 +43,7 @@ WarningCode: TypeAlias = Literal[
 
 
 class GroupLink(Model):
-    """Result for one group: whether the key can execute in it, and whether it permits the action and the wallet."""
+    """Permissions in one group: whether the key can execute in it, and whether the group permits action and wallet."""
 
     id: int
     """Number of the group."""

@@ -13,7 +13,7 @@ class ChainConfig(Model):
     """Blockchain on which the service stores the accounts."""
 
     chain_id: int
-    """Chain id (EIP-155), which is part of every signature."""
+    """Chain id (EIP-155), which every signed envelope and every transaction contains."""
 
     contract_address: str
     """Address of the AccountConfig contract."""

@@ -73,7 +73,8 @@ class TraceEvent(Model):
     error_kind: str | None = None
     """Cause of the failure: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host`` or ``unsupported``.
 
-    None for a successful run and for every event except ``end``.
+    ``host`` is a failure of the service, ``funds`` is insufficient credit, and ``unsupported`` is an operation that the
+    engine does not support. None for a successful run and for every event except ``end``.
     """
 
     quiet: ClassVar[frozenset[str]] = frozenset({"at_ms", "memory_bytes", "took_ms"})

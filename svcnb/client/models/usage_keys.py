@@ -18,7 +18,7 @@ PERMISSION_LISTS: Final = (
     "remove_pkp_from_groups",
     "execute_in_groups",
 )
-"""Permissions of a usage key that are lists of groups. The order is the order of the contract's arguments."""
+"""Names of the permissions whose value is a list of groups, in the order of the contract's arguments."""
 
 
 def describe_groups(numbers: Sequence[int]) -> str:

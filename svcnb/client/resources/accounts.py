@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def exists() -> Flow[bool]:
-    """Returns whether the key belongs to an account in API mode."""
+    """Returns whether the client's key belongs to an account in API mode."""
     return ask(Call("GET", "/account_exists", lambda body, _: _boolean(body), timeout_class="read"))
 
 
@@ -32,8 +32,8 @@ class Accounts(Resource):
     def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
         """Creates an account in API mode, and returns the account with its key. The service never shows the key again.
 
-        The call is free, needs no key, and takes as long as two chain transactions. The client does not retry a request
-        that may have arrived.
+        The call is free, needs no key, and waits for two chain transactions. The client does not retry a request that
+        may have arrived.
 
         Args:
             name: Name of the account.
@@ -56,7 +56,9 @@ class Accounts(Resource):
         return self._do(ask(Call("POST", "/new_account", parse, body, key=False, in_doubt=doubt)))
 
     def exists(self) -> bool:
-        """Returns whether the key belongs to an account in API mode. This call is free.
+        """Returns whether the client's key belongs to an account in API mode. This call is free.
+
+        For an unknown key and for a key of a ChainSecured account, the method returns False.
 
         Raises:
             Unauthorized: No key is configured.
@@ -71,13 +73,15 @@ class Accounts(Resource):
 
         Args:
             owner: The wallet that will own the account. A wallet that owns or owned another account is not allowed.
-            confirm: Must be True. Otherwise, the client does not send anything, and the error lists the consequences.
+            confirm: Must be True. Otherwise, the client does not convert the account, and the error lists the
+                consequences.
 
         Returns:
             The account, opened with its new owner.
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
+            ConfigError: The client has no key.
             ChainError: The wallet owns or owned another account, or the key does not belong to an account.
             BadRequest: The account is already ChainSecured.
             Forbidden: The key is not the account key.

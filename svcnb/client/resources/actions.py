@@ -28,7 +28,8 @@ def registration(action: ActionRef, name: str | None, description: str | None, a
     """Returns the registration of an action. The defaults are the `Action`'s own name and description.
 
     Raises:
-        InvalidArgument: The action has no name. The hint uses ``account`` as the name of the client or the account.
+        InvalidArgument: The action has no name, or its CID cannot be computed. The code in the hint uses ``account`` as
+            the variable of the client or of the account.
     """
     cid = raw_cid(action)
     if isinstance(action, Action):
@@ -94,7 +95,7 @@ class Actions(Resource):
         Args:
             action: An action, a source or a raw CID.
             name: Name of the action. If omitted, the `Action`'s own name applies. A source or a CID needs a name.
-            description: Description of the action. If omitted, the `Action`'s own description, or an empty string.
+            description: Description of the action. If omitted, the `Action`'s own description, if any, applies.
 
         Raises:
             InvalidArgument: The action is a hashed CID, or has no name.
@@ -130,9 +131,9 @@ class Actions(Resource):
         self._do(ask(Call("POST", "/delete_action", nothing, body, in_doubt=doubt)))
 
     def list(self, group: GroupRef | None = None) -> Listing[RegisteredAction]:
-        """Returns all actions of the account. With ``group``, returns the actions that the group permits.
+        """Returns all registered actions of the account, or the actions that ``group`` permits.
 
-        This call is free.
+        In a group, an action with the hash zero means every action. This call is free.
         """
         return self._do(listing(group))
 
@@ -149,7 +150,10 @@ class Actions(Resource):
         return self._do(get(action))
 
     def iter(self, group: GroupRef | None = None) -> Iterator[RegisteredAction]:
-        """Iterates over the actions of the account, or of a group. Each request reads one page, free of charge."""
+        """Iterates over the registered actions of the account, or over the actions of a group.
+
+        Each request reads one page. The requests are free.
+        """
         return self._iterate(lambda number: page(number, group=group))
 
     def cid(self, source: str | Action) -> str:

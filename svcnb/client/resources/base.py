@@ -17,7 +17,7 @@ C = TypeVar("C", bound=type)
 
 
 class Resource(Checked):
-    """Resource of the synchronous client."""
+    """Base class of the resources of the synchronous client."""
 
     def __init__(self, session: SyncSession) -> None:
         self._session = session
@@ -32,7 +32,7 @@ class Resource(Checked):
 
 
 class AsyncResource(Checked):
-    """Resource of the asynchronous client."""
+    """Base class of the resources of the asynchronous client."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session

@@ -21,7 +21,7 @@ LONGEST_POLL_S: Final = 5.0
 
 
 def publishable_key() -> Flow[str]:
-    """Reads and returns the processor's publishable key."""
+    """Reads and returns the payment processor's publishable key."""
     return ask(
         Call("GET", attrgetter("processor_config_path"), member("publishable_key"), key=False, timeout_class="read")
     )
@@ -93,7 +93,7 @@ def wait(payment: Payment, timeout: float) -> Flow[Payment]:
 
 
 def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
-    """Starts and returns a payment. With a local processor, the flow completes the payment and waits for the credit."""
+    """Starts and returns a payment. With an emulator, the flow also completes the payment and waits for the credit."""
     require_number(timeout)
     payment = yield from create_payment_intent(amount_cents, method)
     body = _opening(payment) | {"payment_method": payment.method}
@@ -109,7 +109,7 @@ def top_up(amount_cents: int, method: Method, timeout: float) -> Flow[Payment]:
 
 
 def pay_page(config: Config, payment: Payment) -> Flow[str | None]:
-    """Returns the address of the local processor's page for a payment, or None if there is no such page."""
+    """Returns the address of a payment's page at an emulator's processor, or None with a real service."""
     opening = _opening(payment)
     try:
         yield from ask(Call("GET", _local(payment), nothing, query=opening, key=False, timeout_class="read"))
@@ -169,7 +169,7 @@ class Billing(Resource):
         Args:
             amount_cents: Amount in US cents, at least 500.
             method: ``card`` or ``crypto``. A crypto payment takes some minutes, depending on the chain.
-            timeout: Seconds to wait for the credit.
+            timeout: Maximum time to wait for the credit, in seconds. With a real service, the timeout has no effect.
 
         Raises:
             InvalidArgument: The amount is not an integer of at least 500 cents, or the method is unknown.
@@ -207,7 +207,7 @@ class Billing(Resource):
 
         Args:
             payment: The payment that `top_up` or `create_payment_intent` returned.
-            timeout: Seconds to wait.
+            timeout: Maximum time to wait, in seconds.
 
         Raises:
             PaymentFailed: The processor did not collect the payment.
@@ -217,13 +217,13 @@ class Billing(Resource):
         return self._do(wait(payment, timeout))
 
     def pay_page(self, payment: Payment) -> str | None:
-        """Returns the address of the local processor's page on which a person chooses the outcome of a payment.
+        """Returns the address of a page of the emulator, on which a person chooses the outcome of a payment.
 
         The address contains the payment's secret, so do not save outputs that contain the address. With a real service,
-        the method returns None, because the processor has its own client library.
+        the method returns None, because the payment processor has its own client library.
         """
         return self._do(pay_page(self._session.config, payment))
 
     def publishable_key(self) -> str:
-        """Returns the processor's publishable key, which starts with ``pk_``. This call needs no API key."""
+        """Returns the publishable key (``pk_...``) for the payment processor's library. This call needs no API key."""
         return self._do(publishable_key())

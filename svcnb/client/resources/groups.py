@@ -132,9 +132,9 @@ def _entries(hashes: Sequence[str], addresses: Sequence[str]) -> dict[str, list[
 
 
 def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[str]]:
-    """Returns the hashes for the group's creation, and the raw CIDs to add later.
+    """Returns the hashes for the call that creates or replaces a group, and the raw CIDs to add afterwards.
 
-    To add an action to an existing group, the client needs the raw CID. The creation therefore includes all actions
+    To add an action to an existing group, the client needs the raw CID. The first call therefore includes all actions
     of which only the hash is available.
     """
     several = [actions] if isinstance(actions, (Action, RegisteredAction, str, int)) else actions
@@ -214,8 +214,8 @@ class Groups(Resource):
         """Creates a group, and returns it.
 
         The creation costs one cent, plus one cent for each action and each wallet beyond the first ten. The service
-        accepts ten actions and ten wallets in one call. The client adds the other entries one by one. The client does
-        not retry a request that may have arrived.
+        accepts ten actions and ten wallets in one call. The client adds the other entries one by one. If the first
+        request may have arrived, the client does not retry this request.
 
         Args:
             name: Name of the group.

@@ -1,4 +1,4 @@
-"""Information about a node, which needs no key."""
+"""Information about the service and its node. The calls need no key."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _health(body: Any, answer: Answer) -> Health:
 
 
 def payers() -> Flow[list[str]]:
-    """Reads and returns the addresses of the payers, the wallets that pay for the gas of API mode accounts."""
+    """Reads and returns the addresses of the payers, the wallets that pay the gas for accounts in API mode."""
     return _get("/get_api_payers", lambda body, _: [_address(item) for item in body])
 
 

@@ -18,7 +18,7 @@ E = TypeVar("E")
 Named: TypeAlias = Group | RegisteredAction | UsageKey
 
 PAGE_SIZE = 100
-"""Page size for reading a whole list."""
+"""Number of entries that the client requests per page when it reads a whole list."""
 
 
 class Pages(Generic[E]):
@@ -53,7 +53,7 @@ class Pages(Generic[E]):
 
 
 def identity(item: Model) -> object:
-    """Returns the value that identifies an entry."""
+    """Returns a value that identifies an entry of a list: the name and value of its id, or else its JSON text."""
     for name in ("wallet_address", "hashed_cid", "api_key_hash", "id"):
         value = getattr(item, name, None)
         if value is not None:
@@ -104,7 +104,7 @@ def texts(old: Named | None, name: str | None, description: str | None) -> dict[
 
 
 def models(kind: type[M]) -> Callable[[Any, Answer], list[M]]:
-    """Returns a parser for a JSON array of one model."""
+    """Returns a function that parses a JSON array into a list of models of the class ``kind``."""
 
     def parse(body: Any, _answer: Answer) -> list[M]:
         if not isinstance(body, list):
@@ -115,7 +115,7 @@ def models(kind: type[M]) -> Callable[[Any, Answer], list[M]]:
 
 
 def model(kind: type[M]) -> Callable[[Any, Answer], M]:
-    """Returns a parser for one JSON object."""
+    """Returns a function that parses a JSON object into a model of the class ``kind``."""
 
     def parse(body: Any, _answer: Answer) -> M:
         return kind.model_validate(body)
@@ -124,7 +124,7 @@ def model(kind: type[M]) -> Callable[[Any, Answer], M]:
 
 
 def member(name: str) -> Callable[[Any, Answer], str]:
-    """Returns a parser for one string field."""
+    """Returns a function that returns one field of a JSON object, a string or an integer, as text."""
 
     def parse(body: Any, _answer: Answer) -> str:
         value = body[name]
@@ -136,4 +136,4 @@ def member(name: str) -> Callable[[Any, Answer], str]:
 
 
 def nothing(_body: object, _answer: Answer) -> None:
-    """Parser for a response without a body."""
+    """Ignores a response. This is the parser of calls without a result."""

@@ -19,7 +19,7 @@ def schedule_config(cron: str) -> dict[str, Any]:
     """Returns the settings of a trigger of the kind ``schedule``.
 
     Raises:
-        InvalidArgument: The text is not a schedule, or fires too often.
+        InvalidArgument: The text is not a cron expression, or the schedule fires too often.
     """
     return {"cron": _checked(Cron, cron).text}
 
@@ -30,7 +30,7 @@ def chain_config(
     """Returns the settings of a trigger of the kind ``chain_event``.
 
     Raises:
-        InvalidArgument: The event is not a signature.
+        InvalidArgument: ``event`` is not an event signature.
     """
     _checked(Event.parse, event)
     config: dict[str, Any] = {"chain": chain, "contract_address": str(contract), "event_signature": event}
@@ -70,17 +70,19 @@ _CHAIN_FIELDS: Final = ("chain", "contract_address", "event_signature")
 
 
 def preview_cron(text: str, after: float, count: int) -> CronPreview:
-    """Returns the next times at which a schedule fires.
+    """Returns the description of a cron expression, and the next ``count`` times at which the schedule fires.
+
+    All times are after ``after``, in Unix seconds.
 
     Raises:
-        InvalidArgument: The text is not a schedule, or fires too often.
+        InvalidArgument: The text is not a cron expression, or the schedule fires too often.
     """
     cron = _checked(Cron, text)
     return CronPreview(cron=cron.text, sentence=cron.sentence, times=tuple(cron.preview(after, count)))
 
 
 def preview_event(text: str) -> EventPreview:
-    """Returns an explanation of an event signature.
+    """Returns the canonical form, the topic, the arguments and the warnings of an event signature.
 
     Raises:
         InvalidArgument: The text is not an event signature.

@@ -130,7 +130,7 @@ def revoke(access: ServiceAccess, token: TriggerToken | str | None) -> Flow[None
 
 
 def create(access: ServiceAccess, action: ActionRef, usage_key: object, kind: str, **members: Any) -> Flow[Trigger]:
-    """Creates a trigger of any kind."""
+    """Creates and returns a trigger of any kind."""
     body = _body_of(action, usage_key, kind, **members)
     return ask(
         access.call(
@@ -196,7 +196,10 @@ def delete(access: ServiceAccess, trigger: Trigger | str) -> Flow[None]:
 def create_for(
     access: ServiceAccess, action: ActionRef, kind: str, *, name: str, wallets: Any, **members: Any
 ) -> Flow[Trigger]:
-    """Creates a group that permits the action, a key that can execute only in the group, and the trigger."""
+    """Creates a group that permits the action, a key that can execute only in this group, and a trigger.
+
+    The flow returns the trigger.
+    """
     encode(_body_of(action, "checked before anything is created", kind, name=name, **members))
     trigger_configs.check(kind, members["config"])
     group = yield from groups.create(f"trigger {name}", "Created for a trigger.", [action], wallets)
@@ -217,7 +220,7 @@ def create_for(
 
 
 def runs(access: ServiceAccess, trigger: Trigger | str, limit: int | None, offset: int) -> Flow[Listing[TriggerRun]]:
-    """Reads and returns runs, newest first, page by page."""
+    """Reads the runs of a trigger page by page, and returns the runs, newest first."""
     found: dict[str, TriggerRun] = {}
     at = offset
     while limit is None or len(found) < limit:
@@ -234,7 +237,7 @@ def runs(access: ServiceAccess, trigger: Trigger | str, limit: int | None, offse
 def run_page(
     access: ServiceAccess, trigger: Trigger | str, limit: int = RUNS_PAGE_DEFAULT, offset: int = 0
 ) -> Call[list[TriggerRun]]:
-    """Returns the call for one page of runs."""
+    """Returns the call for one page of a trigger's runs."""
 
     def parse(body: Any, _answer: Answer) -> list[TriggerRun]:
         return [TriggerRun.model_validate(run) for run in body["runs"]]
@@ -244,7 +247,7 @@ def run_page(
 
 
 def wait_for_run(access: ServiceAccess, trigger: Trigger | str, run: object, timeout: float) -> Flow[TriggerRun]:
-    """Waits until the given run or the newest run has ended, and returns the run."""
+    """Waits until a run has ended, and returns this run. If ``run`` is None, the flow waits for the newest run."""
     wanted = None if run is None else getattr(run, "run_id", None) or _id(run, "run", "triggers.fire or triggers.runs")
     polls = yield from polling(timeout, first=FIRST_POLL_S, longest=LONGEST_POLL_S)
     seen: TriggerRun | None = None
@@ -331,7 +334,7 @@ def _key_text(key: object) -> str:
 
 
 def access_of(url: str | None, token: str | Secret | None) -> ServiceAccess:
-    """Checks the address and the token, and returns both.
+    """Checks the address and the token, and returns both. If the token is None, the function creates a token.
 
     Raises:
         ConfigError: The address is missing, or the token is malformed.

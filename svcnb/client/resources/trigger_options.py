@@ -18,7 +18,8 @@ class TriggerOptions(TypedDict, total=False):
     """Options of every new trigger.
 
     Attributes:
-        default_params: JSON object. The service merges the data of each event into this object.
+        default_params: JSON object with default parameters. The fields of the run's input replace fields with the same
+            name.
         max_runs_per_minute: Maximum number of webhook requests in any 60 seconds. None means 60.
         max_queued_runs: Maximum number of queued and running runs. None means 100.
     """

@@ -88,7 +88,7 @@ def get(key: KeyRef) -> Flow[UsageKey]:
 
 
 def with_numbers(permissions: dict[str, Any]) -> dict[str, Any]:
-    """Returns the permissions of a key with the numbers of their groups."""
+    """Replaces the groups in a key's permissions by their numbers, and returns the permissions."""
     return {name: group_ids(value, name) if name in PERMISSION_LISTS else value for name, value in permissions.items()}
 
 
@@ -183,7 +183,7 @@ class UsageKeys(Resource):
         """Changes a usage key, and returns its new record. Omitted values stay unchanged. This call costs one cent.
 
         The service replaces the whole record. This method therefore reads the record first and then writes all of its
-        values. The service also sets the expiration again, as for a new key. To change only the name or the
+        values. The service also sets a new expiration, 3,650 days after the update. To change only the name or the
         description, use `update_metadata`.
 
         Args:

@@ -47,14 +47,14 @@ class SignedEnvelope:
         return int(self.typed_data["message"]["issuedAt"])
 
     def as_request(self) -> dict[str, Any]:
-        """Returns the request body for the flow's endpoint, with the members ``typed_data`` and ``signature``."""
+        """Returns the request body for the operation's endpoint: an object with ``typed_data`` and ``signature``."""
         return {"typed_data": self.typed_data, "signature": self.signature}
 
     def as_headers(self) -> dict[str, str]:
         """Returns the header that authenticates calls to the billing endpoints.
 
         Raises:
-            InvalidArgument: The envelope was signed for another flow.
+            InvalidArgument: The envelope does not authorise calls to the billing endpoints.
         """
         if self.flow is not Flow.BILLING_AUTH:
             raise InvalidArgument(
@@ -83,17 +83,17 @@ class SignedEnvelope:
 def sign_flow(
     signer: AnySigner, flow: Flow | str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> SignedEnvelope:
-    """Builds the envelope of a flow, signs the envelope with a wallet, and returns the signed envelope.
+    """Builds the envelope that authorises an operation, signs it with a wallet, and returns the signed envelope.
 
     Args:
         signer: Wallet that signs: a signer or an eth-account account.
-        flow: Flow of the envelope, for example ``CreateWallet``.
+        flow: Name of the operation, for example ``CreateWallet``.
         chain_id: Id of the chain that the service uses: ``svc.node.chain_config().chain_id``.
         issued_at: Current time of the service in Unix seconds: ``int(svc.now())``.
         vocabulary: Names of the service. None means the names of the specification.
 
     Raises:
-        InvalidArgument: The flow does not exist, or a number is out of range.
+        InvalidArgument: The operation does not exist, or a number is out of range.
         SigningError: The wallet did not sign.
     """
     signer = as_signer(signer)

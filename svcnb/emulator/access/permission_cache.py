@@ -193,7 +193,7 @@ class PermissionCache:
         )
 
     async def may_use_wallet(self, caller: Caller, action_hash: int, pkp: str) -> bool:
-        """Returns whether a key may use a wallet's secret in an action (docs/service/permissions.md#using-a-wallet).
+        """Returns whether an action that a key runs may use a wallet (docs/service/permissions.md#using-a-wallet).
 
         Args:
             caller: The key and its account.

@@ -65,7 +65,7 @@ class Accounts:
         return RateLimiter("new_account", self.settings.new_account_burst, self.store)
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints for accounts."""
+        """Returns the endpoints ``new_account`` and ``account_exists``."""
         return [
             Endpoint(
                 "POST",

@@ -18,7 +18,7 @@ class Actions(ManagedWrites):
     tag = "Actions"
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints for registered actions."""
+        """Returns the endpoints that register, delete and rename actions."""
         return [
             self.row("add_action", self.add_action, AddActionRequest, Success),
             self.row("delete_action", self.delete_action, DeleteActionRequest, Success),

@@ -64,7 +64,7 @@ class NodeConfig:
     address: ServerAddress
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints for the configuration."""
+        """Returns the endpoints for the node's chain, payers, limits, version and health."""
         limits_path = self.settings.vocabulary.action_limits_path
         return [
             Endpoint("GET", f"{API}/get_node_chain_config", self.chain_config, response=NodeChainConfig, tag=_TAG),

@@ -44,7 +44,7 @@ _NO_REASON: Final = (
 )
 
 WRITE_ERRORS: Final = frozenset({400, 403, 404})
-"""HTTP statuses of a managed write whose error body is a JSON string."""
+"""HTTP statuses of the errors of a managed write. The body of these errors is a JSON string."""
 
 
 class ContractCalls:
@@ -75,7 +75,8 @@ class ContractCalls:
     async def write_together(self, *calls: tuple[str, tuple[Any, ...]]) -> None:
         """Sends several managed writes. On the emulator's own chain, either all of the writes take effect or none.
 
-        On an external chain, the writes take effect in sequence. Raises the same errors as `write`.
+        On an external chain, the service sends the writes in sequence. If a write fails, the earlier writes stay in
+        effect. Raises the same errors as `write`.
         """
         for function, arguments in calls:
             require_short_texts(function, arguments)

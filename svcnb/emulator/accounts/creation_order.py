@@ -1,4 +1,4 @@
-"""Reader of the creation order of lists from which entries were removed.
+"""Reader of the order in which the entries of a list were created, for lists from which an entry was removed.
 
 The contract stores lists in insertion order until the first removal of an entry. The contract then moves the last entry
 to the free position, and clients that read the chain receive that order. The HTTP lists stay in creation order

@@ -24,7 +24,7 @@ class Groups(ManagedWrites):
     tag = "Groups"
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints for groups."""
+        """Returns the endpoints that create, change and delete groups, and permit actions and wallets in groups."""
         return [
             self.row("add_group", self.add_group, AddGroupRequest, AddGroupResponse),
             self.row("update_group", self.update_group, UpdateGroupRequest, Success),

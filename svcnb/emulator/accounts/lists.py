@@ -30,7 +30,7 @@ class Lists:
 
     Attributes:
         contract: Client of the contract.
-        creation_order: Order of lists with removed entries.
+        creation_order: Reader of the creation order of list entries.
         access: Authentication, which resolves keys.
         settings: Settings with the default and maximum page size.
     """
@@ -41,7 +41,7 @@ class Lists:
     settings: Settings
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints that list resources."""
+        """Returns the endpoints that list usage keys, groups, wallets and actions."""
         rows = (
             ("list_api_keys", self.list_api_keys, PageQuery, list[ApiKeyItem], "Usage API keys", ()),
             ("list_groups", self.list_groups, PageQuery, list[GroupItem], "Groups", ()),

@@ -47,7 +47,7 @@ class UsageKeys(ManagedWrites):
     permissions: PermissionCache
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints for usage keys."""
+        """Returns the endpoints that create, change and delete usage keys."""
         return [
             self.row("add_usage_api_key", self.add_usage_api_key, AddUsageApiKeyRequest, AddUsageApiKeyResponse),
             self.row("update_usage_api_key", self.update_usage_api_key, UpdateUsageApiKeyRequest, Success),

@@ -26,7 +26,7 @@ class Wallets(ManagedWrites):
     custody: Custody
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints for wallets."""
+        """Returns the endpoints that create a wallet: with POST, and with GET, which is deprecated."""
         errors = frozenset({400, 403})
         link = f'<{API}/create_wallet>; rel="successor-version"'
         made = ("create_wallet", self.create_wallet, None, CreateWalletResponse)

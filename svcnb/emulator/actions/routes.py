@@ -90,7 +90,7 @@ class RunActions:
     billing: BillingGuards
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints of this package. Their paths contain the service's name."""
+        """Returns the endpoints that run an action and compute a CID. Their paths contain the service's name."""
         vocabulary = self.settings.vocabulary
         return [
             Endpoint(

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 async def wallet_secret(
     directory: PermissionCache, custody: Custody, caller: Caller, action_hash: int, pkp_id: str
 ) -> bytes:
-    """Returns the secret of a wallet that a run may use.
+    """Returns the private key of a wallet, if a run may use the wallet.
 
     Args:
         directory: Cache of permissions and of the wallets' derivation paths.
-        custody: Custody that derives the secret.
+        custody: Custody that derives the private key.
         caller: The caller of the run.
         action_hash: keccak256 hash of the running action's CID.
         pkp_id: The wallet's address as the action passed it.

@@ -46,7 +46,7 @@ Table(
 
 
 class Execution(NamedTuple):
-    """One execution.
+    """Execution of an action, or a rejected request to execute an action.
 
     Attributes:
         request_id: The id of the request.

@@ -95,7 +95,8 @@ class _Holds:
         """Begins a hold or increases it to ``cents`` in total, unless the hold has already ended.
 
         Returns:
-            The credit of the account. Error 402 if the credit does not cover both this amount and the other holds.
+            The credit of the account in cents, or error 402 if the credit does not cover both this amount and the
+            other holds.
         """
         with self._lock:
             reserved = hold.cents if hold.state == "active" else 0
@@ -285,8 +286,12 @@ class Ledger:
     async def hold(self, billing_wallet: str, cents: int = 1) -> Hold:
         """Reserves credit for a call and returns the hold.
 
-        If several servers share a database, each server subtracts the holds of the other servers. The holds of a server
+        If several servers share a database, the holds of all servers reduce the available credit. The holds of a server
         end when the server stops.
+
+        Args:
+            billing_wallet: Billing wallet of the account that pays.
+            cents: The amount to reserve, in cents.
 
         Raises:
             StructuredError: 402 if the available credit (neither spent nor held) does not cover ``cents``.

@@ -42,7 +42,7 @@ class Credits:
     vocabulary: Vocabulary
 
     def endpoints(self) -> list[Endpoint]:
-        """Returns the endpoints for credits and payments."""
+        """Returns the endpoints for the balance, for payments, and for the processor's publishable key."""
         paying = (self.guards.payer, self.guards.works)
         return [
             Endpoint(

@@ -73,10 +73,10 @@ class ControlPlane:
         processor: The payment processor.
         engine: The engine that runs actions.
         network: HTTP client for outbound requests of actions.
-        run_log: The record of runs.
+        run_log: The record of executions.
         saved: Store of the snapshots.
         fault_injection: Injected faults.
-        tolerated: Record of accepted requests that the live service rejects.
+        tolerated: Counts of accepted requests that the live service rejects.
         triggers: Function that returns the triggers service.
         addresses: Function that returns the addresses of this server.
     """
@@ -121,7 +121,7 @@ class ControlPlane:
         ]
 
     async def state(self, _call: Call, _given: None) -> dict[str, Any]:
-        """Returns the state of the emulator, without secrets."""
+        """Returns the addresses, settings, clock, engine, faults and snapshots of the emulator, without secrets."""
         settings = self.settings
         return {
             **self.addresses(),
@@ -246,7 +246,7 @@ class ControlPlane:
         return {"ok": True, "user_email": user.email}
 
     async def contract_wallet(self, _call: Call, body: ContractWalletRequest) -> dict[str, str]:
-        """Deploys an ERC-1271 wallet that accepts its owner's signatures."""
+        """Deploys an ERC-1271 wallet that accepts its owner's signatures, and returns the wallet's address."""
         return {"address": await self.chain.deploy_contract_wallet(body.owner)}
 
     async def runs(self, _call: Call, query: RunsQuery) -> dict[str, Any]:

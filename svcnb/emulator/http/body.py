@@ -97,7 +97,7 @@ def wrong_type(request: Request) -> StructuredError:
 
 
 def require_plain(request: Request) -> None:
-    """Rejects a compressed body with a clear error. Without this check, the error reports invalid JSON.
+    """Rejects a compressed body with a clear error. Without this check, the error would report invalid JSON.
 
     Raises:
         StructuredError: 400 if the request has a Content-Encoding.
@@ -209,7 +209,7 @@ def validate(
 
     Raises:
         StructuredError: 422 if the value does not match the schema.
-        EndpointFailure: 400 if the value matches the schema, but a part of it is not usable.
+        EndpointFailure: 400 if the types match the schema, but a text is not usable, such as the group id ``seven``.
     """
     try:
         return adapter.validate_python(value, context={STRICT_TYPES: strict, TOLERATED: tolerated})
@@ -228,15 +228,15 @@ def validate(
 class ToleratedRequests:
     """Counts of requests that the emulator accepts and the live service rejects, for each endpoint and deviation.
 
-    `svcnb doctor` shows the record, so that users can correct a client before it uses the live service. With strict
-    types, the emulator rejects such requests, and the record stays empty.
+    `svcnb doctor` shows these counts, so that users can correct a client before it uses the live service. With strict
+    types, the emulator rejects such requests and counts none.
     """
 
     def __init__(self) -> None:
         self._times: Counter[tuple[str, str, str]] = Counter()
 
     def note(self, method: str, path: str, forms: AbstractSet[str]) -> None:
-        """Counts a request.
+        """Counts a request, once for each of its deviations.
 
         Args:
             method: HTTP method of the request's endpoint.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 LINGER_S: Final = 5.0
-"""Maximum time in seconds for a closed connection to send the remaining data."""
+"""Maximum time in seconds to send the rest of a response on a connection that the server is closing."""
 RESERVED_DESCRIPTORS: Final = 512
 """Number of file descriptors reserved for isolates, outbound requests, the database and the chain."""
 RETRY_AFTER_S: Final = 1

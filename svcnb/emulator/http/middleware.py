@@ -297,7 +297,7 @@ STOPPING: Final = StructuredError(
 
 
 def _split_body(message: Message) -> Iterator[Message]:
-    """Splits a large body, because the transport copies unsent data in a single step of the event loop."""
+    """Splits a large body into pieces. The transport would copy a large body in one step, and delay other requests."""
     body = message.get("body", b"")
     for at in range(0, len(body) - _PART_BYTES, _PART_BYTES):
         yield {**message, "body": body[at : at + _PART_BYTES], "more_body": True}

@@ -3,10 +3,10 @@
 Each package of the emulator defines an `Endpoint` for each of its paths. The dispatcher runs the guards, the body
 checks and the handler of the endpoint, and then charges the account.
 
-The router uses a dictionary for fixed paths, and regular expressions for paths with parameters. The first request for
-an unknown path loads the endpoints that the first calls do not need. This package has its own router, because
-Starlette's router cannot load endpoints later. Starlette's router also compares a path with all routes in sequence,
-which takes 0.1 milliseconds for this service.
+The router uses a dictionary for fixed paths, and regular expressions for paths with parameters. At the start, the
+router contains only the endpoints needed to create an account and run an action. The first request for any other path
+loads the other endpoints. This package has its own router, because Starlette's router cannot load endpoints later.
+Starlette's router also compares a path with all routes in sequence, which takes 0.1 milliseconds for this service.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ class Dispatcher:
     """Dispatcher of requests to the handlers of their endpoints.
 
     Attributes:
-        tolerated: Record of accepted requests that the live service rejects.
+        tolerated: Counts of accepted requests that the live service rejects.
         exact_types: Whether to reject requests whose JSON types or fields the live service rejects.
         max_body_bytes: Maximum size of a body, in bytes.
     """
@@ -228,7 +228,9 @@ class Dispatcher:
     max_body_bytes: int
 
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
-        """Runs guards, body checks, handler and settlement, in the order of docs/service/http.md#order-of-checks.
+        """Runs the guards, the body checks and the handler, then charges the account. Returns the response.
+
+        Source: docs/service/http.md#order-of-checks.
 
         Raises:
             ServiceError: A guard, a check or the handler rejects the request.

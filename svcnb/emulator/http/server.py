@@ -85,5 +85,9 @@ class _Quiet(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Disables uvicorn's signal handling, which raises signals again before the child processes stop."""
+        """Disables uvicorn's signal handling.
+
+        Otherwise, uvicorn would raise the signal again after the server has stopped. The process would then end before
+        it stops its child processes.
+        """
         yield

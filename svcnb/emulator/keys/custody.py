@@ -109,11 +109,19 @@ class Custody:
         return self._secret(f"{_VERSION}contract_owner", self._vocabulary.payer_key_purpose)
 
     def label(self, name: str) -> bytes:
-        """Returns 32 public bytes that identify this root secret. The bytes do not reveal the secret or any key."""
+        """Returns 32 public bytes that identify this root secret for one purpose. The bytes do not reveal any secret.
+
+        Args:
+            name: Purpose of the bytes. Each purpose has different bytes.
+        """
         return self._custody_key(name.encode(), _LABEL_PURPOSE)
 
     def derived_key(self, name: str) -> bytes:
-        """Returns a 32-byte key for one purpose, such as the encryption of stored data. No wallet uses such a key."""
+        """Returns a 32-byte key for one purpose, such as the encryption of stored data. No wallet uses such a key.
+
+        Args:
+            name: Purpose of the key. Each purpose has a different key.
+        """
         return self._custody_key(name.encode(), _SEAL_PURPOSE)
 
     def _secret(self, path: str, purpose: str) -> bytes:

@@ -27,7 +27,7 @@ def make_engine(settings: Settings) -> Engine:
     if IN_PAGE:
         from svcnb.emulator.sandbox.page_engine import PageEngine
 
-        return PageEngine(settings.limits, concurrency=concurrency, vocabulary=vocabulary)
+        return PageEngine(concurrency=concurrency, vocabulary=vocabulary)
     if settings.action_engine == "fast":
         from svcnb.emulator.sandbox.fast import FastEngine
 

@@ -46,13 +46,11 @@ class PageEngine:
     """Engine that runs actions in web workers of the page.
 
     Args:
-        limits: Not used, because each run passes its own limits to its worker.
         concurrency: Maximum number of runs at the same time, at most `WORKERS`.
         vocabulary: Names that are visible to actions.
     """
 
-    def __init__(self, limits: ActionLimits, *, concurrency: int, vocabulary: Vocabulary) -> None:
-        self._limits = limits
+    def __init__(self, *, concurrency: int, vocabulary: Vocabulary) -> None:
         self._names = names_json(vocabulary)
         self._slots = slots(min(concurrency, WORKERS))
         self._idle: deque[PageIsolate] = deque()

@@ -1,4 +1,4 @@
-"""Admission of runs. The transaction that creates a run also checks the limits.
+"""Admission of runs: one database transaction checks the limits and creates a queued run.
 
 After the commit, the service executes the run, even if the service crashes before the execution. Before the commit, the
 run does not exist.
@@ -36,7 +36,7 @@ def run_id(trigger_id: str, cause: str) -> str:
 
 
 def room(connection: Connection, trigger: TriggerRecord) -> int:
-    """Returns the number of additional runs that a trigger can queue. The default of ``max_queued_runs`` is 100."""
+    """Returns how many more unfinished runs a trigger can have. The limit is ``max_queued_runs`` (None means 100)."""
     open_ones = "SELECT count(*) FROM trigger_runs WHERE trigger_id = :id AND finished_at IS NULL"
     return max(0, _queue_limit(trigger) - int(connection.value(open_ones, id=trigger.id)))
 
@@ -116,7 +116,11 @@ def require_room_for_input(connection: Connection, trigger: TriggerRecord, input
 
 
 def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> None:
-    """Rejects a new or changed trigger if all triggers of its owner together are too large.
+    """Rejects a new or changed trigger if the stored texts of all triggers of its owner are too long in total.
+
+    Args:
+        connection: Connection inside a transaction.
+        values: New values of the trigger, by column.
 
     Raises:
         Refused: 413 ``triggers_too_large``.

@@ -112,7 +112,7 @@ class ChainEvents(Scanner):
         return [trigger for trigger in found if from_json(trigger.config)["chain"].lower() == self._chain.name]
 
     async def _poll(self, triggers: list[TriggerRecord]) -> bool:
-        """Reads the chain once for all triggers. Returns whether all triggers have read all available logs."""
+        """Reads the chain once for all triggers. Returns False if more blocks can be read for a trigger immediately."""
         try:
             head = await self._chain.rpc.number()
         except (ChainUnavailable, RpcError) as error:
@@ -198,7 +198,8 @@ def _admit_logs(connection: Connection, batch: _Batch, chain: ChainName, now: fl
     """Admits runs for a batch until the queue is full.
 
     Returns:
-        Whether the function admitted all runs of the batch, and the number of new runs.
+        Whether every log of the batch has a run, and the number of new runs. If the queue is full or the trigger has
+        changed, the first value is False.
     """
     trigger = find_trigger(connection, batch.trigger.id)
     before = batch.trigger
@@ -245,7 +246,7 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
     Returns:
         The fields from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the arguments
         that the scanner decoded as indexed. This field also states whether the signature marks these arguments, and
-        whether the log also matches an assignment with other indexed arguments.
+        whether the log also matches the signature with other indexed arguments.
 
         If the log does not match the signature, ``decoded`` is empty, and ``decode_error`` contains the reason in place
         of ``decoded_as``. The run starts even in this case.

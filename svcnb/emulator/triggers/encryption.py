@@ -34,7 +34,7 @@ class UsageKeyEncryption:
 
         Args:
             usage_key: The key to encrypt. Any string is allowed.
-            trigger_id: Id of the trigger that stores the key. Only this trigger's id decrypts the result.
+            trigger_id: Id of the trigger that stores the key. The decryption needs the same id.
         """
         nonce = self._randomness.bytes(NONCE_BYTES, "trigger seal")
         plain = usage_key.encode("utf-8", "surrogatepass")

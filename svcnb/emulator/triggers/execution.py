@@ -28,7 +28,7 @@ _CONNECT_S: Final = 10.0
 
 @dataclass(frozen=True)
 class RunCall:
-    """Request data of one attempt.
+    """Data of one HTTP request that executes a trigger run.
 
     Attributes:
         run_id: Id of the run, sent as the correlation id.
@@ -87,7 +87,7 @@ class InProcess:
     """
 
     app: ASGIApp
-    """The application with all its middleware, from `svcnb.emulator.triggers.service.Triggers.attach`."""
+    """The application with all its middleware. `svcnb.emulator.triggers.service.Triggers.attach` sets it."""
 
     def __init__(self, run_path: str, timeout_s: float | None) -> None:
         self._url = f"http://localhost{_API}{run_path}"

@@ -131,7 +131,10 @@ class RunQueues:
         await self.look()
 
     async def look(self) -> None:
-        """Opens missing queues, such as the queues of a killed server."""
+        """Opens a queue for every trigger with unfinished runs that has no open queue here.
+
+        Another server can have ended before it executed these runs.
+        """
         open_ones = "SELECT DISTINCT trigger_id FROM trigger_runs WHERE finished_at IS NULL"
         for trigger_id in await self._store.run(lambda connection: connection.column(open_ones)):
             self.wake(trigger_id)
@@ -159,7 +162,7 @@ class RunQueues:
     async def stop(self, grace_s: float) -> None:
         """Stops all queues, and waits for executions in progress for at most ``grace_s`` seconds.
 
-        Afterwards, the service cancels executions in progress, and repeats them after the next start.
+        Then cancels the executions that have not finished. The next start repeats them.
         """
         self._open = False
         queues = set(self._queues.values())
@@ -277,7 +280,11 @@ class RunQueues:
         self._ends[trigger_id] += 1
 
     def _empty(self, connection: Connection, ended: Ended) -> None:
-        """Deletes inputs and responses of the oldest ended runs, after a number of ended runs or a number of bytes."""
+        """Deletes the inputs and responses of the oldest ended runs of the trigger's owner.
+
+        To save time, does this only after every `_TRIM_EVERY` ended runs of the trigger, or when new inputs and
+        responses have reached `_EMPTY_EVERY_BYTES` characters.
+        """
         owner = ended.run.trigger_id
         self._bytes[owner] += len(ended.run.input or "") + len(ended.verdict.response or "")
         if self._bytes[owner] >= _EMPTY_EVERY_BYTES or self._ends[owner] % _TRIM_EVERY == 0:
@@ -325,12 +332,12 @@ class RunQueues:
 
 
 def _is_away(error: Exception) -> bool:
-    """Returns whether the database is only temporarily unavailable."""
+    """Returns whether an error means that the database is unavailable, so that the same work can succeed later."""
     return isinstance(error, StoreUnavailable) and not isinstance(error, StatementRefused)
 
 
 def _log(what: str, error: Exception) -> None:
-    """Logs an unexpected error. Omits the traceback of a database error, because it can contain data of the row."""
+    """Logs an unexpected error. The traceback of a database error is omitted, because it can contain user data."""
     if isinstance(error, DatabaseError):
         _LOG.error("%s: %s: %s", what, type(error.__cause__).__name__, error)
     else:

@@ -147,7 +147,7 @@ class Rows:
         return Endpoint(method, path, handle, reads_itself=True, error_body=TriggerError, tag="Triggers", **shown)
 
     def owned(self, method: str, path: str, handler: Handler, *, errors: Iterable[int] = (), **shown: Any) -> Endpoint:
-        """Returns an endpoint that requires a token, and adds 401 to its errors."""
+        """Returns an endpoint like `row`. The endpoint requires a token, so its OpenAPI description also lists 401."""
         return self.row(method, path, handler, schemes=("TriggersToken",), errors=frozenset({401, *errors}), **shown)
 
 

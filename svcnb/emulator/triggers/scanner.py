@@ -28,7 +28,7 @@ class Scanner(ABC):
     """
 
     what: ClassVar[str]
-    """Name of the scanned causes, for the log."""
+    """Name of what the scanner monitors, for log messages, for example ``schedules``."""
 
     def __init__(self, store: Store, clock: Clock, interval_s: float, wake: Callable[[str], None]) -> None:
         self._store = store

@@ -1,7 +1,8 @@
 """Scanner that starts runs for schedules (docs/service/triggers.md#sources-of-runs).
 
-A *tick* is a time that matches a schedule. Scan times are 30 seconds apart on the emulator's clock. The scanner sleeps
-until the first scan time at which a schedule is due, so idle schedules use no processor time.
+A *tick* is a time that matches a schedule. The interval between scan times is the setting ``schedule_scan_s``, in
+seconds of the emulator's clock. The scanner sleeps until the first scan time at which a schedule is due, so idle
+schedules use no processor time.
 
 A scan starts at most one run per trigger, for the first tick without a run. After a restart of the emulator, the scans
 therefore start the missed runs one after another. After a clock jump, the scanner executes the scans of the skipped

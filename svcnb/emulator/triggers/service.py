@@ -157,7 +157,10 @@ class Triggers:
             await chain.rpc.close()
 
     async def reload(self) -> None:
-        """Restarts the queues and scanners after a replacement of the database, and clears the counts of webhooks."""
+        """Restarts the queues and wakes the scanners after a replacement of the database.
+
+        Also deletes the counts of webhook requests in memory.
+        """
         self.posts_by_address.clear()
         self.posts_by_user.clear()
         await self.queues.restart()

@@ -72,7 +72,7 @@ def safe_headers(headers: Iterable[tuple[bytes, bytes]], vocabulary: Vocabulary)
 
     Args:
         headers: Received names and values. A name can occur more than once.
-        vocabulary: The configured names of the service. One of them is the payment processor's signature header.
+        vocabulary: The configured names of the service, including the name of the processor's signature header.
 
     Returns:
         Lowercase names with all their values, in order.

@@ -74,7 +74,7 @@ class Node:
 
 
 class Language:
-    """Grammar of a language."""
+    """Grammar of a programming language, as a WebAssembly module."""
 
     def __init__(self, module: bytes) -> None:
         self.module = module
@@ -107,7 +107,7 @@ class Parser:
 
 
 def _offsets(text: str) -> list[int]:
-    """Returns the UTF-8 offset of each UTF-16 code unit, because JavaScript counts in these units."""
+    """Returns the UTF-8 offset of each UTF-16 code unit, because JavaScript counts in UTF-16 code units."""
     found, at = [], 0
     for character in text:
         found += [at] * (2 if ord(character) > 0xFFFF else 1)

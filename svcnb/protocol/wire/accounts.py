@@ -10,7 +10,7 @@ from svcnb.protocol.wire.values import AdminAddress
 
 
 class NewAccountRequest(Request):
-    """Body of ``new_account``."""
+    """Body of ``new_account``, which creates an account in API mode."""
 
     account_name: str = Field(description="Name of the account, which is public on chain.")
     account_description: str | None = Field("", description="Description of the account, which is public on chain.")

@@ -12,9 +12,10 @@ from svcnb.protocol.wire.values import OneHashedCid, RawCid
 
 
 class RunActionRequest(Request):
-    """Body of the execution endpoint.
+    """Body of the endpoint that runs an action.
 
-    If the request contains both members, ``code`` takes precedence over ``ipfs_id``.
+    The request contains the source in ``code``, or the CID of a stored source in ``ipfs_id``. If the request contains
+    both members, ``code`` takes precedence.
     """
 
     code: str | None = Field(None, description="JavaScript source that defines main.")
@@ -23,7 +24,7 @@ class RunActionRequest(Request):
 
 
 class RunActionResponse(Response):
-    """Response of the execution endpoint."""
+    """Response of the endpoint that runs an action, after a successful run."""
 
     response: Any = Field(None, description="Return value of the action.")
     logs: str = Field("", description="Console output of the action, one line per call.")
@@ -31,7 +32,7 @@ class RunActionResponse(Response):
 
 
 class AddActionRequest(CompleteRequest):
-    """Body of ``add_action``."""
+    """Body of ``add_action``, which registers an action with a name and a description."""
 
     required_by_service: ClassVar = ("action_ipfs_cid", "name", "description")
 
@@ -47,7 +48,7 @@ class DeleteActionRequest(Request):
 
 
 class UpdateActionMetadataRequest(Request):
-    """Body of ``update_action_metadata``."""
+    """Body of ``update_action_metadata``, which replaces the name and the description of a registered action."""
 
     hashed_cid: OneHashedCid
     name: str = Field(description="New name.")
@@ -55,7 +56,7 @@ class UpdateActionMetadataRequest(Request):
 
 
 class ActionItem(Response):
-    """One entry of ``list_actions``."""
+    """Entry of ``list_actions``. The entry contains the hash of the CID, because the chain does not store the CID."""
 
     id: str = Field(description="Same as hashed_cid.")
     hashed_cid: str = Field(

@@ -14,7 +14,7 @@ class PublishableKeyResponse(Response):
 
 
 class BalanceResponse(Response):
-    """Response of ``billing/balance``."""
+    """Response of ``billing/balance``: the credit or the debt of the account."""
 
     balance_cents: int = Field(
         description=(
@@ -25,13 +25,13 @@ class BalanceResponse(Response):
 
 
 class CreatePaymentIntentRequest(Request):
-    """Body of ``billing/create_payment_intent``."""
+    """Body of ``billing/create_payment_intent``, which starts a payment."""
 
     amount_cents: int = Field(ge=-(2**63), le=2**63 - 1, description="Amount in cents, at least 500.")
 
 
 class CreatePaymentIntentResponse(Response):
-    """Response of ``billing/create_payment_intent``."""
+    """Response of ``billing/create_payment_intent``, with the values that the caller needs to pay at the processor."""
 
     client_secret: str = Field(
         description="Secret that the processor's client library needs to confirm this payment.", repr=False
@@ -40,6 +40,6 @@ class CreatePaymentIntentResponse(Response):
 
 
 class ConfirmPaymentRequest(Request):
-    """Body of ``billing/confirm_payment``."""
+    """Body of ``billing/confirm_payment``, which adds a successful payment to the credit of the account."""
 
     payment_intent_id: str = Field(description="Id of a payment that has succeeded at the processor.")

@@ -12,7 +12,9 @@ from svcnb.protocol.wire.rejections import is_refused
 
 
 class CompleteRequest(Request):
-    """Base class of requests. With strict types, the model rejects a request without a required member.
+    """Base class of requests that list required members in `required_by_service`.
+
+    With strict types, the model rejects a request without one of these members.
 
     Source: docs/service/strict-types.md#accepted-without-the-preset, docs/service/http.md#value-formats.
     """

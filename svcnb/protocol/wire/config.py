@@ -16,7 +16,7 @@ _Pair: TypeAlias = Annotated[
 
 
 class NodeChainConfig(Response):
-    """Response of ``get_node_chain_config``."""
+    """Response of ``get_node_chain_config``: the chain and the contract that the service uses."""
 
     chain_name: str = ""
     chain_id: int
@@ -28,13 +28,13 @@ class NodeChainConfig(Response):
 
 
 class ChainConfigKeys(Response):
-    """Response of ``get_chain_config_keys``."""
+    """Response of ``get_chain_config_keys``: the names of the settings that the service reads from the chain."""
 
     keys: list[str] = Field(description="Names of the values that the node reads from its on-chain configuration.")
 
 
 class ActionClientConfig(Response):
-    """Response of the ``..._client_config`` endpoint: limits of one run, and the time that a client waits.
+    """Response of the ``..._client_config`` endpoint: limits of one run, and the time that a client waits for a run.
 
     `svcnb.protocol.limits.ActionLimits` describes the fields and their units.
     """
@@ -52,7 +52,7 @@ class ActionClientConfig(Response):
 
 
 class VersionResponse(Response):
-    """Response of ``version``."""
+    """Response of ``version``: name and versions of the software of the service."""
 
     name: str
     version: str

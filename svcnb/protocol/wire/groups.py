@@ -12,7 +12,7 @@ from svcnb.protocol.wire.values import CidHashes, ExistingGroupId, GroupIdText, 
 
 
 class AddGroupRequest(CompleteRequest):
-    """Body of ``add_group``."""
+    """Body of ``add_group``, which creates a group. The lists contain at most ten wallets and ten actions."""
 
     required_by_service: ClassVar = ("group_name", "group_description", "pkp_ids_permitted", "cid_hashes_permitted")
 
@@ -27,7 +27,7 @@ class AddGroupRequest(CompleteRequest):
 
 
 class AddGroupResponse(Response):
-    """Response of ``add_group``."""
+    """Response of ``add_group``, with the id of the new group."""
 
     success: bool = True
     group_id: str = Field(description="Id of the new group, as a decimal string.")
@@ -48,34 +48,34 @@ class UpdateGroupRequest(Request):
 
 
 class RemoveGroupRequest(Request):
-    """Body of ``remove_group``."""
+    """Body of ``remove_group``, which deletes a group."""
 
     group_id: GroupIdText
 
 
 class AddActionToGroupRequest(Request):
-    """Body of ``add_action_to_group``."""
+    """Body of ``add_action_to_group``, which permits an action in a group. The action need not be registered."""
 
     group_id: ExistingGroupId
     action_ipfs_cid: RawCid
 
 
 class RemoveActionFromGroupRequest(Request):
-    """Body of ``remove_action_from_group``."""
+    """Body of ``remove_action_from_group``, which removes an action or the wildcard from a group."""
 
     group_id: ExistingGroupId
     hashed_cid: HashedCid
 
 
 class GroupPkpRequest(Request):
-    """Body of ``add_pkp_to_group`` and ``remove_pkp_from_group``."""
+    """Body of ``add_pkp_to_group`` and ``remove_pkp_from_group``: a group, and the wallet to add or remove."""
 
     group_id: ExistingGroupId
     pkp_id: PkpId
 
 
 class GroupItem(Response):
-    """One entry of ``list_groups``."""
+    """Entry of ``list_groups``. The entry does not contain the actions and wallets of the group."""
 
     id: str = Field(description="Group id as 0x followed by 64 hex digits.")
     name: str

@@ -26,7 +26,7 @@ class PageQuery(CompleteRequest):
 
 
 class ActionsQuery(PageQuery):
-    """Query of ``list_actions``."""
+    """Query of ``list_actions``, for all actions or for the actions of one group."""
 
     group_id: OptionalQueryGroupId | None = Field(
         None,
@@ -35,6 +35,6 @@ class ActionsQuery(PageQuery):
 
 
 class GroupWalletsQuery(PageQuery):
-    """Query of ``list_wallets_in_group``."""
+    """Query of ``list_wallets_in_group``. The query must contain a group id."""
 
     group_id: QueryGroupId = Field(description="Id of the group.")

@@ -21,7 +21,7 @@ STRICT_TYPES: Final = "strict_types"
 """Name of the validation-context member that enables the exact JSON types of the live service."""
 
 TOLERATED: Final = "tolerated"
-"""Name of the validation-context member that collects the formats of a request that strict types would reject."""
+"""Name of the validation-context member that collects formats that only strict types would reject."""
 _SHOWN: Final = 80
 _LITERALS: Final = {"None": "null", "True": "true", "False": "false"}
 
@@ -54,7 +54,7 @@ def mismatch(message: str) -> PydanticCustomError:
 
 
 def shown(value: object) -> str:
-    """Returns a JSON value as shortened text for a message, or the kind of an array or object."""
+    """Returns a JSON value as shortened text for a message. The text of a list or dictionary is only its JSON type."""
     if isinstance(value, list | dict):  # its text can be as large as the body
         return "an array" if isinstance(value, list) else "an object"
     text = _LITERALS.get(str(value), "") if value is None or isinstance(value, bool) else repr(value)

@@ -17,7 +17,7 @@ from svcnb.protocol.wire.base import Success
 
 @dataclass(frozen=True)
 class Route:
-    """Route of the service.
+    """HTTP endpoint of the service, with the models of its bodies and its query.
 
     Attributes:
         method: HTTP method.

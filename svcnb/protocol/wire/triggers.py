@@ -16,10 +16,10 @@ from svcnb.protocol.limits import RUNS_PAGE_DEFAULT, RUNS_PAGE_MAX
 from svcnb.protocol.wire.base import Request, Response
 
 Kind = Literal["webhook", "schedule", "chain_event"]
-"""Source of a trigger's runs."""
+"""Kind of a trigger: a webhook request, a schedule or an event on a chain starts the runs."""
 
 ChainName = Literal["ethereum", "base", "arbitrum", "bsc", "polygon"]
-"""Chains that a chain_event trigger can watch."""
+"""Name of a chain that a chain_event trigger can watch."""
 
 Status = Literal["queued", "running", "retrying", "success", "failed"]
 """State of a run.
@@ -38,7 +38,7 @@ _Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
 class CreateTrigger(Request):
-    """Body of ``POST /api/triggers``."""
+    """Body of ``POST /api/triggers``, which creates a trigger."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="allow")
 
@@ -110,9 +110,9 @@ class TriggerRun(Response):
 
 
 class RunsQuery(Request):
-    """Query of ``GET /api/triggers/{id}/runs``.
+    """Query of ``GET /api/triggers/{id}/runs``, for one page of the runs of a trigger.
 
-    The service replaces a value outside its range with the nearest allowed value.
+    The service replaces a ``limit`` or ``offset`` that is out of range with the nearest allowed number.
     """
 
     limit: int = Field(RUNS_PAGE_DEFAULT, description=f"Maximum number of runs to return, from 1 to {RUNS_PAGE_MAX}.")
@@ -126,14 +126,14 @@ class RunPage(Response):
 
 
 class Accepted(Response):
-    """Response to a webhook request, with status 202."""
+    """Response to a webhook request (status 202), with the id of the queued run."""
 
     run_id: str
     status: Status = "queued"
 
 
 class Me(Response):
-    """Response of ``GET /api/me``."""
+    """Response of ``GET /api/me``: the user who approved the token of the request."""
 
     id: str
     email: str = ""
@@ -150,7 +150,7 @@ class TokenInfo(Response):
 
 
 class TriggerError(Response):
-    """Error body of the triggers service."""
+    """Body of an error of the triggers service. Only the emulator sends ``message``."""
 
     error: str = Field(description="Error code in snake_case, for example not_found.")
     message: str = ""

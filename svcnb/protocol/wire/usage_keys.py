@@ -13,7 +13,7 @@ from svcnb.protocol.wire.values import KeyGroups
 
 
 class UsageKeyPermissions(CompleteRequest):
-    """Permissions of a usage key. The service does not grant omitted permissions."""
+    """Name, description and permissions of a usage key. The service does not grant omitted permissions."""
 
     required_by_service: ClassVar = (
         "name",
@@ -47,20 +47,20 @@ class UsageKeyPermissions(CompleteRequest):
 
 
 class AddUsageApiKeyRequest(UsageKeyPermissions):
-    """Body of ``add_usage_api_key``."""
+    """Body of ``add_usage_api_key``, which creates a usage key with these permissions."""
 
 
 _KEY_OR_HASH = "The key, or its api_key_hash from list_api_keys."
 
 
 class UpdateUsageApiKeyRequest(UsageKeyPermissions):
-    """Body of ``update_usage_api_key``. The endpoint replaces every permission."""
+    """Body of ``update_usage_api_key``. The endpoint replaces every permission, and removes omitted permissions."""
 
     usage_api_key: str = Field(description=_KEY_OR_HASH, repr=False)
 
 
 class UpdateUsageApiKeyMetadataRequest(Request):
-    """Body of ``update_usage_api_key_metadata``."""
+    """Body of ``update_usage_api_key_metadata``, which replaces only the name and the description of a key."""
 
     usage_api_key: str = Field(description=_KEY_OR_HASH, repr=False)
     name: str = Field(description="New name.")
@@ -68,13 +68,13 @@ class UpdateUsageApiKeyMetadataRequest(Request):
 
 
 class RemoveUsageApiKeyRequest(Request):
-    """Body of ``remove_usage_api_key``."""
+    """Body of ``remove_usage_api_key``, which deletes a usage key."""
 
     usage_api_key: str = Field(description=_KEY_OR_HASH, repr=False)
 
 
 class AddUsageApiKeyWithSignatureRequest(SignedRequest):
-    """Body of ``add_usage_api_key_with_signature`` (primaryType AddUsageApiKey)."""
+    """Body of ``add_usage_api_key_with_signature``. The primaryType of the typed data is AddUsageApiKey."""
 
 
 class AddUsageApiKeyResponse(Response):

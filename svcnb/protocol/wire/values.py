@@ -232,7 +232,7 @@ CidHash = Annotated[
         }
     ),
 ]
-"""A permitted hashed CID, ``0x`` and 64 lowercase hex digits. The JSON value of the wildcard is ``0x0``."""
+"""Hashed CID of an action that a group permits, as ``0x`` and 64 lowercase hex digits. ``0x0`` permits all actions."""
 
 _HASHED_SCHEMA: Final = WithJsonSchema(
     {
@@ -253,7 +253,7 @@ OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_
 RawCid = Annotated[
     str, AfterValidator(_raw_cid), Field(description="Raw CID of the action. The service computes its hash.")
 ]
-"""A raw CID: any non-empty text that is not a hash. The service ignores surrounding spaces."""
+"""A raw CID: any text of 1 to 1,024 characters that is not a hash. The service ignores surrounding spaces."""
 
 CidHashes = Annotated[
     list[CidHash], at_most(MAX_GROUP_ENTRIES, "permitted CID hashes", f"{_REST_INSTEAD} add_action_to_group")
@@ -319,7 +319,7 @@ PermittedPkp = Annotated[
         }
     ),
 ]
-"""A permitted wallet address. The zero address represents every wallet."""
+"""Address of a wallet that a group permits. The zero address permits every wallet."""
 
 PermittedPkps = Annotated[
     list[PermittedPkp], at_most(MAX_GROUP_ENTRIES, "permitted PKP ids", f"{_REST_INSTEAD} add_pkp_to_group")
@@ -335,7 +335,7 @@ def _admin_address(text: str) -> str:
 
 
 AdminAddress = Annotated[str, AfterValidator(_admin_address), WithJsonSchema(_ADDRESS_SCHEMA)]
-"""A wallet address that is not zero."""
+"""Address of the wallet that will own an account. The zero address is not allowed."""
 
 # --- paging ----------------------------------------------------------------------------------------------------------
 

@@ -9,13 +9,13 @@ from svcnb.protocol.wire.signatures import SignedRequest
 
 
 class CreateWalletResponse(Response):
-    """Response of ``create_wallet``."""
+    """Response of ``create_wallet``, with the address of the new wallet."""
 
     wallet_address: str = Field(description="Address of the new wallet, in lower case.")
 
 
 class CreateWalletWithSignatureRequest(SignedRequest):
-    """Body of ``create_wallet_with_signature`` (primaryType CreateWallet)."""
+    """Body of ``create_wallet_with_signature``. The primaryType of the typed data is CreateWallet."""
 
 
 class SignedWalletResponse(Response):

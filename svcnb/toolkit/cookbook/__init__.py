@@ -29,7 +29,7 @@ _STAYS: Final = shutil.ignore_patterns(_DESCRIPTION, "notebook.md", "__pycache__
 
 
 class Recipe(Model):
-    """Recipe of the cookbook.
+    """Complete application in the cookbook, from which `create_project` creates a project.
 
     Attributes:
         name: Name of the recipe, for `create_project`.
@@ -80,7 +80,7 @@ def recipes() -> Listing[Recipe]:
 
 @checked
 def recipe(name: str) -> Recipe:
-    """Returns one recipe.
+    """Returns the recipe that has the given name.
 
     Args:
         name: Name of the recipe, for example ``price-oracle``.

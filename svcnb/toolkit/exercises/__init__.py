@@ -58,14 +58,14 @@ class UnknownExercise(InvalidArgument, LookupError):
 
 @checked
 def check(name: str, answer: object) -> Verdict:
-    """Checks an answer to an exercise.
+    """Checks an answer to an exercise. In a workshop, the function also sends the result to the workshop's server.
 
     Args:
         name: Name of the exercise in the lesson, for example ``"quickstart.length"``.
         answer: Answer of the learner. ``...`` means that there is no answer yet.
 
     Returns:
-        Whether the answer is correct, and a hint for a wrong answer.
+        Whether the answer is correct, with a confirmation for a correct answer or a hint for a wrong answer.
 
     Raises:
         UnknownExercise: No exercise has this name. The message lists the names.

@@ -1,4 +1,4 @@
-"""Plans: describe an account in one file, preview the differences and their cost, and apply the changes.
+"""Plans, which compare an account with its description, show the changes and their cost, and apply the changes.
 
 Example:
     ::

@@ -1,4 +1,4 @@
-"""Description of an account with named actions, wallets, groups and keys, from a TOML file or from Python.
+"""Description of an account with named actions, wallets, groups, keys and triggers, from a TOML file or from Python.
 
 ::
 
@@ -127,7 +127,7 @@ class WalletSpec(_Spec):
 
 
 class GroupSpec(_Spec):
-    """Description of a group and its permissions."""
+    """Description of a group: the actions and the wallets that the group permits."""
 
     actions: tuple[str, ...] = ()
     """Names of actions. ``*`` means every action."""
@@ -168,7 +168,7 @@ class KeySpec(_Spec):
 
 
 class TriggerSpec(_Spec):
-    """Description of a trigger and its action.
+    """Description of a trigger: its action, usage key, kind and settings.
 
     The plan needs the secret of the trigger's usage key. Therefore, the plan must create the key, or the caller must
     pass a store that contains the secret.
@@ -182,7 +182,7 @@ class TriggerSpec(_Spec):
 
     kind: Literal["webhook", "schedule", "chain_event"] = "webhook"
     config: dict[str, Any] = Field(default_factory=dict)
-    """Settings of the kind of trigger, for example ``{ cron = "0 3 * * *" }``."""
+    """Settings that this kind of trigger needs, for example ``{ cron = "0 3 * * *" }``."""
 
     default_params: dict[str, Any] = Field(default_factory=dict)
     max_runs_per_minute: int | None = None
@@ -219,11 +219,11 @@ class Description(BaseModel):
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
-        """Returns the description in a TOML file. Paths in the file are relative to its folder.
+        """Returns the description in a TOML file. Paths in the file are relative to the folder of the file.
 
         Raises:
-            InvalidArgument: The file cannot be read, or does not describe an account. The message contains the
-                location.
+            InvalidArgument: The file cannot be read, or does not describe an account. The message names the line or the
+                setting.
         """
         file = Path(path)
         try:

@@ -25,7 +25,8 @@ def difference(description: Description, observed: Observed, state: State, *, pr
     Args:
         description: Description of the account.
         observed: Current state of the account.
-        state: Recorded resource of each name. The function adds the resources that it finds by name.
+        state: Recorded resource of each name. The function adds the resources that it finds by name, and removes
+            groups, keys and triggers that no longer exist.
         prune: Whether to delete groups, keys and actions that the description does not contain.
 
     Raises:

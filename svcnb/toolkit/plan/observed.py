@@ -19,7 +19,7 @@ KEY_WALLET_NAME: Final = "API Key Wallet"
 
 @dataclass(frozen=True)
 class Members:
-    """Permissions of one group: hashed CIDs, addresses, and whether the service hides some entries."""
+    """Hashed CIDs and addresses that a group permits, and whether the service hides the hashes of some actions."""
 
     actions: frozenset[str]
     wallets: frozenset[str]
@@ -32,7 +32,8 @@ class Observed:
 
     Attributes:
         actions: Registered actions, with their hashes as keys.
-        account: Identifier of the account: its hash in the contract, or the address of its master wallet.
+        account: Identifier of the account: the master hash of a ChainSecured account, or the address of the master
+            wallet of an account in API mode.
         on_chain: Whether a wallet owns the account (ChainSecured mode). Changes are then transactions.
         wallets: Addresses of the wallets, in the order of their registration.
         master_wallet: Wallet whose private key is the account key. None for an account without a master wallet.

@@ -1,7 +1,4 @@
-"""Comparison of a description with an account, and the resulting plan.
-
-`plan` compares a description with an account. `Plan` shows the differences and their cost, and applies the changes.
-"""
+"""Function `plan`, which compares a description with an account, and class `Plan`, which shows and applies changes."""
 
 from __future__ import annotations
 
@@ -120,7 +117,7 @@ class Plan(Sequence[Step]):
 
     @property
     def new_keys(self) -> list[str]:
-        """Names of the keys that the plan will create. The caller must store their secrets."""
+        """Names of the keys that the plan will create. `apply` stores their secrets in the given store."""
         return [step.name for step in self._steps if step.kind == "key" and step.sign == "+"]
 
     def apply(self, *, secrets: Sink | None = None, progress: bool | None = None) -> Plan:

@@ -20,10 +20,10 @@ Sink: TypeAlias = "str | Path | MutableMapping[str, str] | Callable[[str, str], 
 
 
 class SecretsFile(Checked):
-    """JSON file with key names and secrets. Only the owner of the file can read it.
+    """JSON file that maps the names of keys to their secrets. Only the owner of the file can read it.
 
     Args:
-        path: Path of the file. If the file does not exist, the first stored secret creates it.
+        path: Path of the file. If the file does not exist, the first call that stores a secret creates the file.
 
     Raises:
         InvalidArgument: The file has other content, or other users can read it.

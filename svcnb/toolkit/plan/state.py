@@ -2,8 +2,8 @@
 
 The file also records the resource whose creation can be incomplete.
 
-The file contains only addresses, numbers, ids and key hashes, no secrets. The file ``<name>.state.json`` is next to
-the description.
+The file contains only addresses, numbers, ids and key hashes, no secrets. By default, the file is next to the file of
+the description, with the name ``<name>.state.json``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Begun(BaseModel):
 
 
 class State(BaseModel):
-    """Names of the resources of one account, stored in a file or in memory.
+    """Resources of one account by their names in the description, stored in a file or in memory.
 
     Attributes:
         account: Hash of a ChainSecured account, or address of the master wallet. Empty before the first plan.
@@ -70,7 +70,7 @@ class State(BaseModel):
         return state
 
     def belongs_to(self, account: str) -> None:
-        """Records the account to which the names belong.
+        """Checks that the names belong to an account, and records this account.
 
         Args:
             account: Hash of a ChainSecured account, or address of the master wallet of an account in API mode.
@@ -98,7 +98,7 @@ class State(BaseModel):
         self.save()
 
     def clear_begun(self) -> None:
-        """Records that the creation of the resource failed or was undone."""
+        """Removes the record of the last creation, after the plan has deleted the created resource."""
         self.begun = None
         self.save()
 

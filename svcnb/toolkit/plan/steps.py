@@ -26,8 +26,8 @@ class Step:
     """Step of a plan. Each step makes one change to the account.
 
     Attributes:
-        sign: ``+`` for a creation, ``~`` for a change, ``-`` for a deletion.
-        kind: Kind of resource.
+        sign: ``+`` for a new resource or a new entry of a group, ``~`` for a change, ``-`` for a removal.
+        kind: Kind of resource: ``action``, ``wallet``, ``group``, ``key`` or ``trigger``.
         name: Name in the description, or the name at the service if the description does not contain the resource.
         says: Effect of the step, as text.
         cents: Cost in API mode if the step succeeds, in cents.
@@ -115,7 +115,7 @@ class Execution:
         self.svc.usage_keys.update(self.state.keys[name], name=name, **self._of_key(name))
 
     def create_trigger(self, name: str) -> None:
-        """Creates a trigger. Then disables the trigger if the description contains ``enabled = false``."""
+        """Creates a trigger, and then disables the trigger if the description contains ``enabled = false``."""
         spec = self.description.triggers[name]
         self.state.begin("triggers", name, tuple(self.observed.triggers))
         action, key = self.description.action(spec.action), self.secrets.of(spec.key)

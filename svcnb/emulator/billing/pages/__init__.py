@@ -1,7 +1,7 @@
 """HTML pages of the payment processor. The server renders the pages, so a payment needs no script.
 
-Only the return page has a script (`widgets/src/processor_page`). The script updates the status and requests the credit
-from the service. This request sends a key in a header, which an HTML form cannot do.
+Only the return page has a script (`widgets/src/processor_page`). The script updates the status, and sends the request
+that adds the payment to the account's credit. This request has a key in a header, which an HTML form cannot send.
 """
 
 from __future__ import annotations
@@ -77,7 +77,12 @@ def settled_page(intent: Intent, *, onward: str) -> str:
 
 
 def return_page(intent: Intent, *, publishable_key: str) -> str:
-    """Returns the page that follows a payment and requests the credit from the service."""
+    """Returns the page that the browser opens after a payment. The user adds the payment to the credit on this page.
+
+    Args:
+        intent: The payment.
+        publishable_key: Key with which the page's script requests the status of the payment.
+    """
     body = _fill("return.html", secret=intent.client_secret, key=publishable_key, **_facts(intent))
     return _page(_HEADINGS[intent.status], body, root=".", head=_SCRIPT)
 

@@ -1,4 +1,4 @@
-"""Substitute for pycryptodome, which has no build for WebAssembly: the parts that eth-account and eth-hash use."""
+"""Substitute for pycryptodome, which has no build for WebAssembly: the names that eth-keyfile and eth-hash import."""
 
 from typing import NoReturn
 

@@ -1,4 +1,4 @@
-"""Substitute for the keys of the BLS scheme, which a page does not support."""
+"""Substitute for ``py_ecc.bls``, with keys of the BLS signature scheme. Any use of these keys raises an error."""
 
 from Crypto import Absent
 

@@ -97,7 +97,10 @@ def arguments(interface: Any, function: str, given: tuple[str, ...]) -> list[Any
 
 
 def response(file: Path) -> dict[str, Any]:
-    """Returns all fields of an action's response in a JSON file, also those of nested objects and of the signature."""
+    """Returns the fields of an action's response in a JSON file.
+
+    The result also contains the fields of nested objects, and the parts v, r and s of the signature.
+    """
     try:
         answer: dict[str, Any] = json.loads(file.read_text("utf-8"))
         nested = {name: value for inner in answer.values() if isinstance(inner, dict) for name, value in inner.items()}

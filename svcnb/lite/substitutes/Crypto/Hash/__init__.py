@@ -1,4 +1,4 @@
-"""Substitute for pycryptodome, which has no build for WebAssembly: the parts that eth-account and eth-hash use."""
+"""Substitute for ``Crypto.Hash``, which eth-keyfile imports. Any use of HMAC or SHA256 raises an error."""
 
 from Crypto import Absent
 

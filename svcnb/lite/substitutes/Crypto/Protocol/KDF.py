@@ -1,4 +1,4 @@
-"""Substitute for pycryptodome, which has no build for WebAssembly: the parts that eth-account and eth-hash use."""
+"""Substitute for ``Crypto.Protocol.KDF``, which eth-keyfile imports. Any use of PBKDF2 or scrypt raises an error."""
 
 from Crypto import Absent
 

@@ -1,1 +1,1 @@
-"""Substitute for pycryptodome, which has no build for WebAssembly: the parts that eth-account and eth-hash use."""
+"""Package that contains the substitute for ``Crypto.Protocol.KDF``."""

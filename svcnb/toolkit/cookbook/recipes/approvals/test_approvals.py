@@ -29,7 +29,7 @@ RECIPIENT = "0x00000000000000000000000000000000000A11cE"
 
 
 class World:
-    """Three approvers, their action, and a contract with ten ether. Two approvers must agree."""
+    """Three approvers, their action, and a contract with one ether. Two approvers must agree."""
 
     def __init__(self, svc: svcnb.Client, w3: Any) -> None:
         self.svc, self.w3 = svc, w3

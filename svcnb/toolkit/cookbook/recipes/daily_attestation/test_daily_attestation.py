@@ -28,7 +28,7 @@ ANY = "const main = ({ cid }) => Svc.Actions.getSvcActionWalletAddress({ ipfsId:
 
 @pytest.fixture(scope="session")
 def services() -> Iterator[StubServer]:
-    """Starts servers for the source of the value and for the store."""
+    """Starts one server that is both the source of the value and the store."""
     with StubServer() as server:
         yield server
 
@@ -39,7 +39,7 @@ def svc_emulator_settings(services: StubServer) -> dict[str, Any]:
 
 
 class World:
-    """Store, source, and an action with a short period."""
+    """Source of the value, store of the reports, and an action with a period of two seconds."""
 
     def __init__(self, svc: svcnb.Client, services: StubServer) -> None:
         self.svc, self.services = svc, services
@@ -73,12 +73,12 @@ class World:
         return report
 
     def next(self) -> dict[str, Any]:
-        """Creates the report of a later period."""
+        """Waits for a later period, and creates the report of that period."""
         self.wait()
         return self.attest()
 
     def wait(self) -> None:
-        """Waits for the period after that of the last report."""
+        """Waits until the period of the last report has ended."""
         time.sleep(max(0.0, (self.reports[-1]["period"] + 1) * PERIOD_S + 0.05 - time.time()))
 
 

@@ -26,7 +26,8 @@ def problems(reports: list[Any], signer: str) -> list[str]:
 
     Args:
         reports: The reports, oldest first. The first report must be the first report of the chain.
-        signer: Address of the action's own key with its EIP-55 checksum. It depends only on the action's CID.
+        signer: Address of the action's own key with its EIP-55 checksum. The address depends only on the
+            action's CID.
 
     Returns:
         One line for each problem, or an empty list if the function finds no problem.

@@ -65,7 +65,7 @@ class World:
             self.first.eth.wait_for_transaction_receipt(receipt)
 
     def deposit(self, lock: Any = None, *, confirmed: int = CONFIRMATIONS) -> dict[str, Any]:
-        """Makes a deposit and returns the action's parameters for this deposit."""
+        """Makes a deposit, adds `confirmed` blocks after it, and returns the action's parameters for this deposit."""
         contract = lock or self.lock
         number = str(contract.functions.deposits().call())
         receipt = send(contract.functions.deposit(RECIPIENT), value=1000)

@@ -149,7 +149,7 @@ def test_a_rollback_is_detected_by_the_consumer(world: World) -> None:
 
 
 def test_a_rollback_is_detected_by_the_contract(world: World) -> None:
-    """The caller claims that the contract has accepted an older receipt."""
+    """The store hides the last receipt. The caller passes the hash of an older receipt as the last accepted receipt."""
     world.sell("refund-1", -1250)
     world.update(world.total())
     world.records.pop()
@@ -190,7 +190,7 @@ def test_a_receipt_of_another_customer_is_refused(world: World) -> None:
 
 
 def test_a_forged_receipt_is_refused(world: World) -> None:
-    """The forgers are another issuer, whose address is in the record, and another action of the same template."""
+    """The store returns a receipt that a stranger signed. Then, another action tries to continue the receipts."""
     stranger = Account.create()
     forged = world.records[-1]["receipt"] | {"number": 3, "previous": head_of(world.records[-1]["receipt"])}
     signature = "0x" + stranger.sign_message(encode_defunct(text=canonical(forged))).signature.hex()
@@ -220,7 +220,7 @@ def test_a_malformed_list_is_refused(world: World) -> None:
 
 
 def test_reordered_members_and_white_space_have_no_effect(world: World) -> None:
-    """The signature covers canonical JSON. A signature of the received text is invalid."""
+    """The issuer signs canonical JSON, so the signature does not depend on the format of the store's response."""
     world.sell("order-3", 1)
     reordered = [
         {"signature": each["signature"], "receipt": dict(sorted(each["receipt"].items(), reverse=True))}

@@ -25,11 +25,14 @@ def head_of(receipt: dict[str, Any]) -> str:
 
 
 def problems(records: list[Any], issuer: str) -> list[str]:
-    """Returns the problems in the records of one customer. Cannot find missing records at the end of the list.
+    """Returns the problems in the records of one customer.
+
+    The function cannot find missing records at the end of the list.
 
     Args:
         records: All records of the customer, as the store returns them.
-        issuer: Address of the issuer's own key with its EIP-55 checksum. It depends only on the issuer's CID.
+        issuer: Address of the issuer's own key with its EIP-55 checksum. The address depends only on the
+            issuer's CID.
 
     Returns:
         One line for each problem, or an empty list if the function finds no problem.

@@ -22,7 +22,7 @@ VALID_S = 300
 
 @pytest.fixture(scope="session")
 def list_chain() -> Iterator[svcnb.Emulator]:
-    """Starts another chain, which contains the list."""
+    """Starts a second emulator, whose chain contains the list."""
     with svcnb.Emulator(chain_id=10) as emulator:
         yield emulator
 

@@ -55,7 +55,7 @@ class World:
     def sign(
         self, order: dict[str, Any], action: svcnb.Action | None = None, *, kind: str = "Payment", **token: Any
     ) -> dict[str, Any]:
-        """Runs Kim's action on an order with a token of Kim, unless the test specifies another token."""
+        """Runs an action with an order and a token. By default, the action and the token are Kim's."""
         given: dict[str, Any] = {"name": "kim", "approved": self.digest(order, kind)} | token
         return self.run(action or self.kim, kind=kind, order=order, token=self.provider.sign_in(**given))
 
@@ -324,7 +324,7 @@ def test_a_payment_of_more_than_the_balance_is_refused(world: World) -> None:
 
 
 def test_a_malformed_signature_does_not_match_an_unset_signer(world: World) -> None:
-    """ecrecover returns address 0 for a malformed signature."""
+    """ecrecover returns address 0 for a malformed signature, so the contract must not let anyone pay from address 0."""
     zero = "0x" + "00" * 20
     send(world.contract.functions.deposit(zero), value=1)
     signed = world.sign(world.order())

@@ -87,7 +87,10 @@ def digest_of(kind: str, order: dict[str, str], settings: dict[str, Any]) -> str
 
 
 def settings_of(file: Path) -> dict[str, Any]:
-    """Returns the constant of the only action in a file like ``account.toml``. It also contains one user's name."""
+    """Returns the constant of the only action in a file like ``account.toml``.
+
+    The constant also contains the name of one user.
+    """
     (described,) = tomllib.loads(file.read_text("utf-8"))["actions"].values()
     constant: dict[str, Any] = described["constant"]
     return constant

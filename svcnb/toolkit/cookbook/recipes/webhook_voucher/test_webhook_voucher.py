@@ -1,4 +1,4 @@
-"""Tests that only a payment that the provider signed results in tokens, and only once."""
+"""Tests that the contract issues tokens only for payments that the provider signed, and only once for each payment."""
 
 from __future__ import annotations
 
