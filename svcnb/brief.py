@@ -1,4 +1,4 @@
-"""Short tracebacks for notebooks, with the user's own lines and the error message, without frames of this package."""
+"""Short tracebacks for notebooks: the user's own lines and the error message, but no frames of svcnb or IPython."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Decorator that produces clear errors for arguments of the wrong type.
 
 A public function runs without a check of its arguments, so successful calls are not slower. If the function raises an
-error of another package, the decorator compares the arguments with the annotations. If an argument does not match, the
-decorator raises `InvalidType` with the name of the argument. If all arguments match, the error is a defect, and the
-decorator raises the error unchanged. The annotations are the only description of the allowed types.
+error that is not an `SvcnbError`, the decorator compares the arguments with the annotations. If an argument does not
+match, the decorator raises `InvalidType` with the name of the argument. If all arguments match, the error is usually a
+defect, and the decorator raises the error unchanged. The annotations are the only description of the allowed types.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def checked(function: F) -> F:
 
 
 def checked_first(function: F) -> F:
-    """Returns a wrapper like that of `checked`, which compares the arguments with the annotations before the call.
+    """Returns a wrapper like that of `checked` that compares the arguments with the annotations before each call.
 
-    This check takes about 0.1 ms. It is for constructors that only store their arguments, and that therefore do not
-    fail for a wrong type.
+    The comparison takes about 0.1 ms. Use this decorator for constructors that only store their arguments, because such
+    constructors do not fail for a wrong type.
 
     Raises:
         InvalidType: During a call, an argument does not match its annotation.

@@ -92,8 +92,8 @@ class Emulator(EmulatorControl):
     The emulator accepts requests when the constructor returns.
 
     Args:
-        start_timeout: Seconds to wait until the emulator is ready. The first start on a machine can include the
-            download of external tools.
+        start_timeout: Seconds to wait until the emulator is ready. The default is 300. The first start on a machine
+            can include the download of external tools.
         listener: A listening socket to use instead of a port (not on Windows). This process keeps the socket open, so
             connections wait in the socket's queue while no emulator runs.
         **settings: Any setting of `svcnb emulator`, for example ``seed="demo"``, ``starter_credits=500`` (cents),
@@ -230,11 +230,11 @@ def _require_text(name: str, value: object) -> None:
                 os.fsencode(text)
                 continue
             except UnicodeEncodeError:
-                wrong = "expected a string that UTF-8 can encode, got half of a surrogate pair"
+                wrong = "expected a string that UTF-8 can encode, got an unpaired surrogate"
         shown = "" if name == "control_token" else f"={value!r}"
         raise SettingRefused(
             f"invalid setting {name}{shown}: {wrong}",
-            hint=f"Pass {name} as a str without null characters and halves of surrogate pairs.",
+            hint=f"Pass {name} as a str without null characters and unpaired surrogates.",
         )
 
 
@@ -250,7 +250,9 @@ def _in_page(settings: Mapping[str, object]) -> PageService:
         return PageService(settings)
     except (ValueError, InvalidArgument) as error:
         raise SettingRefused(
-            str(error), hint="Omit the setting, or install svcnb on a computer and repeat the step there."
+            str(error),
+            hint="Correct or omit the setting. To use a setting that this page does not support, install svcnb on a "
+            "computer.",
         ) from None
 
 

@@ -100,7 +100,7 @@ class LiveService:
         if name.startswith("_"):
             raise AttributeError(name)
         raise NotAnEmulator(
-            f"a live service has no {name!r}, and no functions that control an emulator",
+            f"a live service has no {name!r}: only an emulator has functions that control the service",
             hint="Unset SVC_BASE_URL and run the lesson from its first cell to use an emulator.",
         )
 

@@ -106,7 +106,7 @@ class DocumentSchema(Schema[dict[str, Any]]):
         return {**document, VERSION_KEY: self.current}
 
     def stamped(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Returns a document with the current version of its format and the version of this svcnb."""
+        """Returns a copy of a document, with the current version number and the version of this svcnb added."""
         return document | {VERSION_KEY: self.current, WRITER_KEY: program_version()}
 
 

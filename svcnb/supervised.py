@@ -3,4 +3,4 @@
 from typing import Final
 
 LISTENER: Final = "listener_fd"
-"""Name of an additional field of the settings, which contains the file descriptor of an inherited listening socket."""
+"""Name of the field with the file descriptor of an inherited listening socket, in addition to the settings."""

@@ -55,7 +55,8 @@ def latency(
     well = table.status() == SUCCESS
     if not well.any():
         raise NothingToDraw(
-            f"none of the runs succeeded ({count(len(well), 'run')}); only successful runs have a latency"
+            f"none of the runs succeeded ({count(len(well), 'run')}); only successful runs have a latency",
+            hint="Choose a longer period (since=...), or first run an action that succeeds.",
         )
     seconds = table.seconds()[well]
     if np.isnan(seconds).any():

@@ -56,7 +56,7 @@ class RenderFailed(SvcnbError):
 
 
 def draw(spec: Mapping[str, Any]) -> str:
-    """Draws a chart as SVG in the renderer's process, after replacing characters that XML forbids with U+FFFD.
+    """Draws a chart as SVG in the renderer's process. In the drawing, U+FFFD replaces characters that XML forbids.
 
     Raises:
         RenderFailed: The renderer rejected the chart, crashed, or did not respond within `TIMEOUT_SECONDS`.
@@ -95,8 +95,8 @@ def rasterize(drawing: str, scale: float) -> bytes:
     width, height = (float(each) * scale for each in size.groups())
     if width * height > _PIXELS:
         raise RenderFailed(
-            f"a PNG image of {width:.0f} x {height:.0f} pixels is too large: the maximum is {_PIXELS:,} pixels",
-            hint="Reduce the argument scale or the size of the chart, or save the chart as SVG.",
+            f"a PNG image of {width:.0f} x {height:.0f} pixels is too large: it can have at most {_PIXELS:,} pixels",
+            hint="Pass a smaller scale, reduce the size of the chart, or save the chart as SVG.",
         )
     drawing = drawing.replace(FONT, "Arimo")
     sufficient = drawing.count("font-family=") == drawing.count('font-family="Arimo"')
@@ -110,7 +110,10 @@ def rasterize(drawing: str, scale: float) -> bytes:
             skip_system_fonts=sufficient and not _OTHER_GLYPHS.search(drawing),
         )
     except ValueError as refused:
-        raise RenderFailed(f"cannot convert this chart to PNG: {refused}") from refused
+        raise RenderFailed(
+            f"cannot convert this chart to PNG: {refused}",
+            hint="Pass a positive, finite scale, or save the chart as SVG.",
+        ) from refused
 
 
 def process() -> subprocess.Popen[bytes] | None:
@@ -206,7 +209,11 @@ class _Renderer:
 
 
 def _exchange(child: subprocess.Popen[bytes], request: bytes) -> tuple[bool, bytes] | None:
-    """Returns True and the drawing, or False and the reason for the failure. Returns None if the process ended."""
+    """Sends a chart to the process, and returns the response.
+
+    The response is True and the drawing, or False and the reason for the failure. If the process ended, the function
+    returns None.
+    """
     assert child.stdin is not None  # noqa: S101 - `_started` creates this pipe
     assert child.stdout is not None  # noqa: S101 - `_started` creates this pipe
     try:

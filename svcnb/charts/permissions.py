@@ -30,7 +30,7 @@ _COLUMNS: Final = (_BOX / 2, _WIDTH / 2, _WIDTH - _BOX / 2)
 
 @checked
 def permission_graph(explanation: Explanation) -> Layers:
-    """Returns a chart of an explanation.
+    """Returns a chart that shows why a run is allowed or refused.
 
     A line connects a key, an action or a wallet with a group. Solid lines are existing permissions. Dashed lines with a
     cross are missing permissions. The chart shows at most 12 groups.

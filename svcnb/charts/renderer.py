@@ -123,7 +123,10 @@ def live(chart: Any) -> JupyterChart:
         InvalidType: ``chart`` is not an Altair chart.
     """
     if not isinstance(chart, alt.TopLevelMixin):
-        raise InvalidType(f"invalid argument chart of live: expected an Altair chart, got {type(chart).__name__}")
+        raise InvalidType(
+            f"invalid argument chart of live: expected an Altair chart, got {type(chart).__name__}",
+            hint="Pass a chart, for example svcnb.charts.live(svcnb.charts.latency(runs)).",
+        )
     widget = offline_widget()
     if isinstance(chart, (Layers, Stack, Beside, Rows)):
         # Unlike a drawing, a widget cannot use the page's colours. These greys are readable in both themes.
@@ -190,7 +193,7 @@ class Shown:
 
 
 class Layers(Shown, alt.LayerChart):
-    """Chart with several layers of marks."""
+    """Chart with several layers, for example bars and a line."""
 
 
 class Stack(Shown, alt.VConcatChart):
@@ -242,7 +245,7 @@ def _svg(spec: Mapping[str, Any], theme: ThemeName) -> str:
 def _named(drawn: str, said: str) -> str:
     """Returns the drawing with unique ids, with the description as its label, and with the fallback font.
 
-    Vega numbers ids per process, so ids on a page could collide.
+    Vega assigns ids separately in each process, so two drawings on one page could have the same ids.
     """
     found = list(dict.fromkeys(_IDS.findall(drawn)))
     for number, name in enumerate(found):

@@ -37,7 +37,9 @@ _RUNS_HINT: Final = "Pass a History, the runs of a History, or a data frame with
 _HINTS: Final[Mapping[str, str]] = {
     "events": "Pass the result of account.audit(), or a data frame with the columns time, event and who."
 }
-"""Hints for data other than runs, by the description of the rows."""
+"""Hints for data other than runs. The dictionary keys are the values of the argument `what` of `Table`."""
+
+_NO_EVENTS: Final = "Change the account first, for example create a group, or pass the history of another account."
 
 
 class NothingToDraw(InvalidArgument):
@@ -65,7 +67,7 @@ class Table:
         self._frame = _frame(data, what)
         self.columns: list[str] = [str(name) for name in self._frame.columns]
         if len(self) == 0:
-            raise NothingToDraw(f"there are no {what} to draw", hint=_HINTS.get(what, NothingToDraw.default_hint))
+            raise NothingToDraw(f"there are no {what} to draw", hint=_NO_EVENTS if what == "events" else None)
 
     def __len__(self) -> int:
         return len(self._frame)

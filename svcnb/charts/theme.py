@@ -2,8 +2,8 @@
 
 The colours are those of Okabe and Ito (2008), because people with any kind of colour blindness can distinguish these
 colours. The theme uses a lighter blue and a darker purple. Each colour therefore has a contrast of at least 3 to 1
-(WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey. Marks look the same in both variants. No chart relies on
-colour alone: shapes, dashes, fills or words show the same information.
+(WCAG 2.2, 1.4.11) on white and on JupyterLab's dark grey. Bars, points and lines look the same in both variants. No
+chart relies on colour alone: shapes, dashes, fills or words show the same information.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _IMPORT: Final = re.compile(r"""^import\s.*?from\s+["']https?://.*?$""", re.MULT
 
 @cache
 def offline_widget() -> type[alt.JupyterChart]:
-    """Returns Altair's class of live charts with its script and this package's libraries.
+    """Returns a subclass of `altair.JupyterChart` that contains the JavaScript libraries instead of downloading them.
 
     All other code of the widget is Altair's own, so parameters and selections work as in `altair.JupyterChart`.
 
@@ -30,7 +30,7 @@ def offline_widget() -> type[alt.JupyterChart]:
     libraries = f"{read_bundle(_LIBRARIES).decode()}\nconst {{ vegaEmbed, lodashDebounce }} = found;\n"
 
     class LiveChart(alt.JupyterChart):
-        """Altair's live chart, which works without internet access."""
+        """Live chart of Altair with a copy of its JavaScript libraries, for use without internet access."""
 
         _esm = libraries + _IMPORT.sub("", script.read_text(encoding="utf-8"))
 

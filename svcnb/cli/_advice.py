@@ -49,8 +49,11 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"Pass a name: .*", "Pass a name that is not empty."),
     (r"Pass the account key: svc\..*", "Pass the account key with --key-file FILE, or set SVC_API_KEY."),
     (r"Pass a key: svc\.explain.*", f"{_KEY}."),
-    (r"Check the key: svc\.with_key\(key\), or SVC_API_KEY\.", "Check the key in --key-file or SVC_API_KEY."),
-    (r"Pass svcnb\.Action\(source\), its CID \(Qm\.\.\.\) or the source text", "Pass a source file or a CID (Qm...)"),
+    (r"Pass a valid key: svc\.with_key\(key\), or set", "Pass a valid key with --key-file FILE, or set"),
+    (
+        r"Pass svcnb\.Action\(source\), its CID \(Qm\.\.\.\) or the source text\..*",
+        "Pass a source file or a CID (Qm...).",
+    ),
     (
         r"Pass a Wallet or its address (\([^)]{0,200}\))\.(.{0,200}) The id of a wallet is not its address\.",
         r"Pass an address \1.\2",
@@ -70,8 +73,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r" (?:To delete the record, call|Or delete the record:) svc\.chain_secured\.delete_pending\([^)]{0,200}\)\.", ""),
     (r" To only read the account, call svc\.chain_secured\.look\(api_key_hash\)\.", ""),
     (r": svc\.chain_secured\.drift\(\) lists[^.]{0,200}\.", "."),
-    (r" To list missing functions of the contract, call svc\.chain_secured\.drift\(\)\.", ""),
-    (r"Call svc\.chain_secured\.drift\(\) [^.]{0,200}\. ", ""),
+    (r" To list (?:the )?missing functions(?: of the contract)?, call svc\.chain_secured\.drift\(\)\.", ""),
     (r"svc\.chain_secured\.look\('([^']{0,200})'\)", r"`svcnb account audit \1`"),
     (r"mine\.describe\(\)", "`svcnb chain-secured open --wallet-key-file FILE`"),
     (r"\. Or add this permission to the usage key, for example: mine\..*", "."),
@@ -113,9 +115,11 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r", or with svcnb\.Emulator\(\)", ""),
     (r" In Python, use `with svcnb\.Emulator\(\).*", ""),
     (
-        r"Send GET /_emulator/snapshots to list the snapshots",
+        r"List the snapshots with emulator\.snapshots\(\) or GET /_emulator/snapshots",
         "To list the snapshots, run `svcnb emulator snapshot list`",
     ),
+    (r"emulator\.delete_snapshot\(name\) or DELETE /_emulator/snapshots/NAME", "`svcnb emulator snapshot delete NAME`"),
+    (r"emulator\.faults\.clear\(\) or DELETE /_emulator/faults", "`svcnb emulator fault --clear`"),
     (r"Pass base_url=URL \(--base-url on the command line\)", "Pass --base-url URL"),
     (r": (?:svcnb\.Client\()?rpc_url=(?:url|\.\.\.)\)?[,.] [Oo]r (?:set )?SVC_RPC_URL", " with SVC_RPC_URL"),
     (r"Pass the password of the file: .*", "Run the command again, and enter the password of the key file."),
@@ -135,7 +139,7 @@ _COMMANDS: Final[tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...]] =
     (r"Plan\.apply\(\) or ", ""),
     (r"as a new version: release\([^)]{0,200}\)\.", "as a new version with --version."),
     (r"\b([Cc])all (?=`svcnb )", lambda found: "Run " if found[1] == "C" else "run "),
-    (r"repeat the call\.", "run the command again."),
+    (r"repeat the call([.,])", r"run the command again\1"),
 )
 _PATTERNS: Final = tuple(re.compile(pattern) for pattern, _ in _COMMANDS)
 

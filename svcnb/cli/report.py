@@ -97,7 +97,9 @@ def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **
         _create(file_of_new)
         return
     if file_of_new is not None:
-        raise click.UsageError(f"unexpected argument {file_of_new!r}: create one report at a time")
+        raise click.UsageError(
+            f"unexpected argument {file_of_new!r}: name only one report, and pass parameters with --param NAME=VALUE"
+        )
     if options["listed"] or name is None:
         _list(name, as_json=options["as_json"])
         return

@@ -155,7 +155,9 @@ def create(
     The command needs the account key. It costs two cents, plus one cent for each wallet beyond the first ten.
     """
     if cron is not None and kind != "schedule":
-        raise click.UsageError(f"--cron needs --kind schedule, but the kind is {kind}. Pass --kind schedule.")
+        raise click.UsageError(
+            f"--cron needs --kind schedule, but the kind is {kind}. Pass --kind schedule, or omit --cron."
+        )
     if cron is not None and config is not None:
         raise click.UsageError("--cron and --config are mutually exclusive: pass only one of them")
     settings = {"cron": cron} if cron is not None else _parsed(config or "{}", "--config")

@@ -113,8 +113,9 @@ def start(
     if host in _EVERYWHERE and url is None:
         raise click.BadParameter(
             (
-                f"the learners cannot reach {host}. Pass an address of this machine that they can reach, for example "
-                "--host 10.0.0.5, or use --url to pass the address that they use."
+                f"the learners cannot reach {host}, because this value means all addresses of this machine. Pass one "
+                "address that they can reach, for example --host 10.0.0.5, or use --url to pass the address that they "
+                "use."
             ),
             param_hint="--host",
         )
@@ -373,7 +374,8 @@ def _ask(folder: Path, method: str, path: str, body: object = None) -> Any:
     except (FileNotFoundError, EmulatorUnreachable):
         raise EmulatorUnreachable(
             f"no workshop is running in the folder {folder}",
-            hint=f"Start one: `svcnb workshop start ada grace --folder {folder}`.",
+            hint=f"Start one: `svcnb workshop start ada grace --folder {folder}`. If a workshop is running in another "
+            "folder, pass this folder with --folder.",
         ) from None
 
 

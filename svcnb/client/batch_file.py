@@ -17,7 +17,7 @@ from svcnb.protocol.errors import shown
 from svcnb.protocol.nesting import parse
 
 FORMAT: Final = "svcnb batch 1"
-_OTHER_FILE: Final = "Pass another file, or delete this file to start from the beginning."
+_OTHER_FILE: Final = "Pass another file. If you do not need the results in this file, you can delete it instead."
 
 
 class BatchFile:
@@ -61,7 +61,10 @@ class BatchFile:
 
     def _refuse(self, header: Any) -> NoReturn:
         if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise InvalidArgument(f"the file {self.path} is not a batch file", hint=_OTHER_FILE)
+            raise InvalidArgument(
+                f"the file {self.path} is not a batch file",
+                hint="Pass the path of a new file, or of a file that svc.map(..., resume=path) wrote.",
+            )
         if header.get("cid") != self._header["cid"]:
             other = f"it contains runs of the action {shown(header.get('cid'))}, not {self._header['cid']!r}"
         elif header.get("runs") != self._header["runs"]:

@@ -244,7 +244,7 @@ def clean_url(url: str, name: str) -> str:
     if "@" in shown:
         raise ConfigError(
             f"{name} must not contain a user name or a password",
-            hint=("Remove the user name and the password. The client sends the key in a header."),
+            hint="Remove the part before @ from the address: https://host instead of https://user:password@host.",
         )
     if not _is_http_address(text):
         raise ConfigError(

@@ -71,9 +71,10 @@ class Explicable(SvcnbError):
         """
         if self.explainer is None:
             raise InvalidArgument(
-                "this error has no explanation: expected the error of a run, or of a management call with the status "
-                "403, in this process",
-                hint="For a run, call svc.explain(key, action, wallet). After the status 401, check the key.",
+                "this error has no explanation: only errors that this process raised for a run, or for a management "
+                "call with the status 403, have an explanation",
+                hint="For a run in another process, call svc.explain(key, action, wallet). After the status 401, check "
+                "the key.",
             )
         return self.explainer()
 
@@ -219,8 +220,8 @@ class TraceUnavailable(SvcnbError):
     """Error for a run without an available timeline."""
 
     default_hint = (
-        "Use an emulator, which stores the timelines of the newest 10,000 runs. The live service does not "
-        "store timelines."
+        "Check the request id. An emulator stores the traces of the newest 10,000 runs. The live service does not "
+        "store traces."
     )
 
 
@@ -283,7 +284,7 @@ class BadRequest(ServiceError):
 class Unauthorized(ServiceError, Explicable):
     """Error for a request without a key, or with a key that does not belong to an account (401)."""
 
-    default_hint = "Check the key: svc.with_key(key), or SVC_API_KEY. A deleted usage key is no longer valid."
+    default_hint = "Pass a valid key: svc.with_key(key), or set SVC_API_KEY. A deleted usage key is no longer valid."
     hint_before_fix = True
 
 

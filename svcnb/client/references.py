@@ -199,7 +199,9 @@ def raw_cid(value: ActionRef) -> str:
         if _looks_like_source(value):
             return source_cid(value)
     raise InvalidArgument(
-        f"invalid action {_shown(value)}", hint="Pass svcnb.Action(source), its CID (Qm...) or the source text."
+        f"invalid action {_shown(value)}",
+        hint="Pass svcnb.Action(source), its CID (Qm...) or the source text. For a file, pass "
+        "svcnb.Action.from_file(path).",
     )
 
 

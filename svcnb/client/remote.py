@@ -139,7 +139,8 @@ class RemoteRuns(Generic[AnySession]):
         except Exception as error:
             raise ExecutorLost(
                 f"the executor does not accept more runs: {type(error).__name__}: {error}",
-                hint="Create a new executor and call svc.map again with the same resume file.",
+                hint="Create a new executor and repeat the call. With the same resume file, svc.map repeats only the "
+                "runs that have no result.",
             ) from error
 
 

@@ -255,7 +255,8 @@ def failure(
         return errors.NotTheApi(
             f"the response to {_endpoint(request)} (status {answer.status}) is not JSON, so the API did not send it",
             hint=(
-                "Try again in a few seconds, because a proxy may have sent this response. Otherwise, check base_url."
+                "Try again in a few seconds, because a proxy may have sent this response. If the problem persists, "
+                "check base_url."
                 if answer.status >= 500  # noqa: PLR2004 - statuses 5xx are failures of a server
                 else None
             ),

@@ -111,7 +111,7 @@ class Unavailable(StructuredError):
             fix=fix,
             headers={"Retry-After": "1"},
         )
-        self.part = part
+        self.part, self.detail = part, detail
 
 
 class ChainUnavailable(Unavailable):

@@ -183,8 +183,9 @@ class Service:
                 raise StateUnusable(str(error)) from error
             if isinstance(error, ChainUnavailable):
                 raise StartRefused(
-                    f"the chain cannot be started or reached: {error}",
-                    "If you set --chain-rpc, check the URL. To check the emulator's own chain, run: svcnb doctor",
+                    f"the chain cannot be started or reached: {error.detail or error}",
+                    f"{error.fix} If you set --chain-rpc, check the URL. To check the emulator's own chain, run: svcnb "
+                    "doctor",
                 ) from error
             raise
 

@@ -17,8 +17,9 @@ from pathlib import Path
 AT_START = "packages.gz"
 """File name of the archive with the packages that the page loads at its start.
 
-The first line is JSON. It contains the size of each file, and the paths of the WebAssembly libraries that are in other
-files, with the names of these files. The content of the archive's files follows."""
+The first line is a JSON object with the size of each file in the archive. The object also contains the path of each
+WebAssembly library that is in a separate file, with the name of this file. The content of the archive's files follows
+the first line."""
 MEMORY = "memory.gz"
 """File name of the snapshot of Python's memory after a warm-up, which starts an emulator and runs one action."""
 _LIBRARY = "python_stdlib.zip"

@@ -1,4 +1,4 @@
-"""Builds the site from the npm runtime, the wheels, the lessons, and JupyterLite."""
+"""Builds the site from Pyodide (a package on npm), the wheels, the lessons and JupyterLite."""
 
 from __future__ import annotations
 

@@ -106,7 +106,8 @@ def _check(asked: Namespace) -> None:
     """Raises an error for an invalid variable name, and for options that have no effect without another option."""
     if asked.variable and not asked.variable.isidentifier():
         raise InvalidArgument(
-            f"invalid variable name {asked.variable!r}", hint=("Write %%action NAME, followed by the options.")
+            f"invalid variable name {asked.variable!r}: expected a Python identifier, for example my_action",
+            hint="Write %%action NAME, followed by the options.",
         )
     if not asked.run:
         needless = {"--params": asked.params, "--until-effective": asked.until_effective, "--trace": asked.trace}

@@ -41,7 +41,7 @@ def _script(path: Path) -> str:
 
 
 def names(vocabulary: Vocabulary) -> dict[str, list[Name]]:
-    """Returns the names that an action can use, by owner: ``""`` for globals, or an object such as ``Svc.Actions``."""
+    """Returns the names that an action can use, by object, for example ``Svc.Actions``. ``""`` contains the globals."""
     spaces = namespaces(vocabulary)
     listed = [_function(each) for each in functions(vocabulary).values()]
     headers: list[Name] = [

@@ -250,7 +250,7 @@ def _drawings(runs: list[SeenRun]) -> list[str]:
 
     pd = pandas()
     if not runs:
-        raise charts.NothingToDraw("there are no runs to draw")
+        raise charts.NothingToDraw("there are no runs to draw", hint="Run an action first, or change the filters.")
     frame = pd.DataFrame([run.model_dump(include=_DRAWN) for run in runs])
     frame["started_at"] = pd.to_datetime(frame["started_at"], unit="s", utc=True)
     # Charts expect the format of a client's runs, in which a rejection is a failure.

@@ -178,7 +178,7 @@ class Session:
         if which and which not in self._keys:
             raise ConfigError(
                 f"the panel does not have the secret of the usage key {which}",
-                hint="Create a new usage key, or open the account with the stored key. The panel shows a "
+                hint="Create a new usage key, or open the account with the key that you saved. The panel shows a "
                 "secret only once.",
             )
         self._run_key = which
@@ -310,7 +310,7 @@ class Session:
         return name
 
     def named(self, kind: str, which: object) -> str:
-        """Returns the variable of a resource that a panel created, or the value as a literal."""
+        """Returns the variable of a resource that a panel created, or else ``which`` as a Python literal."""
         return self._names.get((kind, which), repr(which))
 
     def with_names(self, code: str) -> str:

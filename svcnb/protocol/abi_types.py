@@ -35,6 +35,10 @@ class Type(NamedTuple):
     def parse(cls, text: str, depth: int = 0) -> Type:
         """Returns the type that a text describes, such as ``uint256``, ``(address,bytes)[]`` or ``tuple(bool)``.
 
+        Args:
+            text: Text of the type. The function ignores surrounding whitespace, and the names of a tuple's members.
+            depth: Number of types that contain this type.
+
         Raises:
             MalformedValue: The text is not an ABI type.
         """
@@ -64,7 +68,7 @@ class Type(NamedTuple):
     def encoded_as(self) -> str:
         """Type name that the encoder of the contract ABI uses for a value of this type.
 
-        The encoder decodes a string as bytes, to preserve text that is not valid UTF-8.
+        This name is ``bytes`` for a string, so that the decoder preserves text that is not valid UTF-8.
         """
         return _written(self, {"string": "bytes", "function": "bytes24"})
 

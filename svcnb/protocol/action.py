@@ -28,8 +28,8 @@ _SHOWN_CHARACTERS: Final = 2_000
 class Action:
     """The source of an action, with its CID and hash.
 
-    Two actions are equal if their sources are equal. The name and the description are only for display. Callers
-    cannot change values in the source. Values in ``js_params`` come from the caller, so the action must check them.
+    Two actions are equal if their sources are equal. The name and the description are only for display. The caller of
+    a run cannot change values in the source, but chooses the parameters (``js_params``). The action must check them.
 
     Args:
         source: JavaScript that defines ``main``. The CID depends on every character, including trailing whitespace.
@@ -63,9 +63,9 @@ class Action:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, name: str | None = None, description: str = "") -> Action:
-        """Returns the action in a file, with the unchanged bytes of the file.
+        """Returns an action whose source is the content of a file.
 
-        Line endings and a byte order mark are part of the source.
+        The bytes do not change: line endings and a byte order mark are part of the source.
 
         Args:
             path: A UTF-8 file.
@@ -152,7 +152,7 @@ class Action:
         )
 
     def parse_derived(self, derived: Action) -> Stamp | None:
-        """Returns the constant that another action appends to this template. Use the method to audit a derived action.
+        """Returns the constant that a derived action contains after this template. Use this method to audit the action.
 
         Args:
             derived: The action to compare with this template.
@@ -164,7 +164,9 @@ class Action:
             InvalidType: ``derived`` is not an action.
         """
         if not isinstance(derived, Action):
-            raise InvalidType(f"cannot compare an action with {type(derived).__name__}: pass svcnb.Action(source)")
+            raise InvalidType(
+                f"expected the derived action as an Action, got {type(derived).__name__}: pass svcnb.Action(source)"
+            )
         return Stamp.read(self.source, derived.source)
 
     def stamp_in(self, derived: Action) -> Stamp | None:

@@ -68,7 +68,10 @@ class ParsedCid:
             MalformedCid: The hash function of the CID is not available.
         """
         if not isinstance(content, (bytes, bytearray, memoryview)):
-            raise InvalidType(f"invalid content: expected bytes, got {type(content).__name__}")
+            raise InvalidType(
+                f"invalid content: expected bytes, got {type(content).__name__}: encode strings first, for example "
+                "with text.encode()"
+            )
         return _is_block(self, bytes(content)) or _is_file(self, bytes(content))
 
 
@@ -123,7 +126,7 @@ def parse_cid(text: str) -> ParsedCid:
 
 
 def to_v1(text: str, base: str = "base32") -> str:
-    """Returns a CID in version 1.
+    """Converts a CID to version 1.
 
     Args:
         text: A CID of any version.
@@ -151,7 +154,7 @@ def to_v1(text: str, base: str = "base32") -> str:
 
 
 def to_v0(text: str) -> str:
-    """Returns a CID in version 0.
+    """Converts a CID to version 0.
 
     Args:
         text: A CID of any version.
@@ -225,7 +228,7 @@ def _multihash(cid: ParsedCid) -> bytes:
 
 
 def _is_block(cid: ParsedCid, content: bytes) -> bool:
-    """Returns whether a CID is the hash of these bytes.
+    """Returns whether a CID contains the hash of these bytes.
 
     Raises:
         MalformedCid: The hash function of the CID is not available.
@@ -244,7 +247,7 @@ def _is_block(cid: ParsedCid, content: bytes) -> bool:
 
 
 def _is_file(cid: ParsedCid, content: bytes) -> bool:
-    """Returns whether a CID is the root of the block tree of a file.
+    """Returns whether a CID identifies the root block of a file with this content.
 
     ``ipfs add`` wraps leaves in dag-pb for version 0, and uses raw leaves for version 1.
     """

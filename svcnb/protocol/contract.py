@@ -221,7 +221,7 @@ def decode_revert(codec: Codec, data: bytes) -> Revert:
 
 
 def signature(entry: dict[str, Any]) -> str:
-    """Returns the name and the types of an ABI entry. The hash of this text is the selector or the topic."""
+    """Returns the name and the types of an ABI entry. Its selector or topic is derived from the hash of this text."""
     return f"{entry['name']}({','.join(_types(entry['inputs']))})"
 
 

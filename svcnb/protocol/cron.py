@@ -60,8 +60,8 @@ class Cron:
         if _interval_s(parsed) < SCHEDULE_SCAN_S:
             raise InvalidCron(
                 (
-                    f"the schedule {shown(text)} has two times within {_interval_s(parsed)} s, but the service checks "
-                    f"schedules only every {SCHEDULE_SCAN_S} s"
+                    f"the schedule {shown(text)} starts two runs within {_interval_s(parsed)} s, but the service "
+                    f"checks schedules only every {SCHEDULE_SCAN_S} s"
                 ),
                 hint=f"Use an interval of at least {SCHEDULE_SCAN_S} s, {_EXAMPLES}.",
             )

@@ -1,6 +1,7 @@
 """EIP-712 digest of any flat envelope, with all intermediate results, for lessons and explanations of rejections.
 
 An envelope is the typed data that a wallet signs. It is flat if no field is an array or a struct.
+
 `svcnb.protocol.typed_data` is faster, but supports only the four canonical envelopes. This module hashes any envelope,
 including an invalid envelope. The module can therefore show *why* a signature over a changed envelope does not match.
 """
@@ -25,7 +26,7 @@ _HINT: Final = "Pass an envelope with the members types, primaryType, domain and
 
 @dataclass(frozen=True)
 class DigestParts:
-    """All steps from an envelope to the 32 signed bytes.
+    """Intermediate results and result of the computation of an envelope's digest.
 
     Attributes:
         type_string: Canonical text of the primary type.

@@ -38,7 +38,7 @@ _EXAMPLE: Final = "for example Transfer(address,address,uint256)"
 
 
 class InvalidSignature(MalformedValue):
-    """Error for a string that is not an event signature."""
+    """Error for a string that is not an event signature, or for wrong positions of indexed arguments."""
 
 
 class UndecodableLog(MalformedValue):
@@ -135,7 +135,7 @@ class Event:
 
     @cached_property
     def canonical(self) -> str:
-        """Canonical form of the signature: event name and full types, without spaces, argument names or marks."""
+        """Canonical form of the signature: event name and full types, without spaces, argument names or ``indexed``."""
         return f"{self.name}({','.join(str(argument.type) for argument in self.arguments)})"
 
     @cached_property
@@ -186,10 +186,10 @@ class Event:
     def decode(self, codec: Codec, topics: Sequence[str], data: str) -> dict[str, Any]:
         """Decodes the arguments of a log.
 
-        If the signature marks arguments as ``indexed``, the method decodes these arguments from the topics. Otherwise,
-        the method tries each possible set of indexed arguments, and uses the first set that matches the log. The first
-        set that the method tries contains the first arguments of the signature. A set matches if each topic is a valid
-        value of its argument's type, and the data is the exact encoding of the other arguments.
+        If the event specifies which arguments are indexed, the method decodes these arguments from the topics.
+        Otherwise, the method tries each possible set of indexed arguments, and uses the first set that matches the log.
+        The first set that the method tries contains the first arguments of the signature. A set matches if each topic
+        is a valid value of its argument's type, and the data is the exact encoding of the other arguments.
 
         Args:
             codec: Encoder of the contract ABI.
@@ -227,7 +227,8 @@ class Event:
                 f"a log with {len(words)} indexed arguments and {len(payload)} bytes of data does not match "
                 f"{self.canonical}"
             ),
-            hint="Compare the signature with the contract's source, and mark the indexed arguments.",
+            hint="Compare the signature with the contract's source, and write 'indexed' after the type of each indexed "
+            "argument.",
         )
 
     def _assignments(self, count: int) -> Iterator[tuple[int, ...]]:

@@ -153,7 +153,7 @@ MAX_PENDING_OPERATION_BYTES: Final = 4 * 1024 * 1024
 MAX_OPERATION_BYTES: Final = 4 * 1024 * 1024
 """Maximum length of the arguments of one operation as JSON, in bytes. The engine rejects longer arguments."""
 MAX_RESPONSE_DEPTH: Final = 128
-"""Maximum nesting depth of a response that the service parses. The service returns a deeper response as a string."""
+"""Maximum nesting depth of an action's response that the service parses as JSON. A deeper response stays a string."""
 MAX_MODULE_BYTES: Final = 10 * 1024 * 1024
 MAX_REPEATABLE_BYTES: Final = 8 * 1024 * 1024
 """Maximum total length of the operations and results that the engine ``auto`` stores to repeat a run, in bytes.
@@ -215,7 +215,9 @@ Longer sources run on v8."""
 
 # --- client behaviour (docs/service/client.md#timeouts-and-retries) --------------------------------------------------
 CLOCK_SKEW_WARNING_S: Final = 120
-"""Clock difference in seconds that causes a warning. A signature is valid for `ISSUED_AT_WINDOW_S`."""
+"""Difference between the clocks of client and server that causes a warning, in seconds.
+
+A server rejects new signatures if the difference exceeds `ISSUED_AT_WINDOW_S`."""
 RECEIPT_TIMEOUT_S: Final = 180.0
 """Maximum time that the client waits for the receipt of a transaction, in seconds."""
 DEFAULT_BATCH_CONCURRENCY: Final = 16

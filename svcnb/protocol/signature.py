@@ -113,5 +113,5 @@ def _require_digest(digest: bytes) -> None:
     if len(digest) != HASH_BYTES:
         raise InvalidArgument(
             f"a digest must have {HASH_BYTES} bytes, not {len(digest)}",
-            hint="Hash the message first, and sign the hash.",
+            hint="Hash the message first, and pass the hash: svcnb.protocol.keccak.keccak256(message).",
         )

@@ -54,7 +54,7 @@ def envelope(
 
     Args:
         flow: Purpose of the signature.
-        address: The wallet that will sign.
+        address: Address of the wallet that will sign, ``0x`` and 40 hex digits.
         chain_id: The node's chain id, from ``get_node_chain_config``.
         issued_at: Time of the signature in Unix seconds. A server accepts a difference of at most 300 seconds from its
             own time.

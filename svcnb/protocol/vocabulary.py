@@ -69,7 +69,7 @@ class Vocabulary:
 
     @cached_property
     def privacy_suffix(self) -> str:
-        """Suffix of a request id when the caller requested privacy mode."""
+        """Suffix that the service appends to the id of a request in privacy mode."""
         return f"_{self.service}_privacy_mode"
 
     @cached_property
@@ -84,7 +84,7 @@ class Vocabulary:
 
     @cached_property
     def limits_key_prefix(self) -> str:
-        """Prefix of the node-configuration keys of the execution limits."""
+        """Prefix of the names of execution limits in the configuration of the node."""
         return f"{self.service.upper()}_ACTION_DEFAULT_"
 
     # --- JavaScript ---------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class Vocabulary:
 
     @cached_property
     def action_key_prefix(self) -> str:
-        """Prefix of the CID in the derivation of an action's key."""
+        """Text that the service puts before the CID when it derives an action's key."""
         return f"{self.service}_action_"
 
     @cached_property

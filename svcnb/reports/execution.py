@@ -107,7 +107,7 @@ class _Engine(NBClientEngine):  # type: ignore[misc]  # papermill has no types
 
 
 def _follow(nb_man: Any, progress: Progress) -> None:
-    """Calls `progress` at the start of each cell."""
+    """Changes papermill's notebook manager so that it calls `progress` at the start of each cell."""
     begin = nb_man.cell_start
 
     def begun(cell: NotebookNode, cell_index: int | None = None, **more: Any) -> Any:

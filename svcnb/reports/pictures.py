@@ -49,7 +49,7 @@ class Rows:
 
     Args:
         columns: Names of the columns.
-        rows: Rows of the table. The table shows strings unchanged.
+        rows: Rows of the table, as strings, numbers, lists or None. The table shortens long values.
         empty: Text to show if there are no rows.
         total: Number of all rows, if the table omits some rows. A line below the table then shows both numbers. None
             means that the table contains all rows.

@@ -49,7 +49,7 @@ _WITHOUT_KERNEL: Final = (
 
 @dataclass(frozen=True)
 class Report:
-    """Completed report.
+    """Files, conclusion and header values of a completed report.
 
     Attributes:
         kind: Definition of the report: a `ReportKind`, or an `OwnNotebook` for a notebook of the user.
@@ -241,7 +241,10 @@ def _pair(asked: object) -> tuple[str, dict[str, Any]]:
             return asked, {}
         case (str() as name, Mapping() as parameters):
             return name, dict(parameters)
-    raise InvalidType(f"invalid report {asked!r}: expected a name, or a pair of a name and parameters")
+    raise InvalidType(
+        f"invalid report {asked!r}: expected a name, or a pair of a name and parameters",
+        hint='Pass, for example, "spend" or ("spend", {"since": "30d"}).',
+    )
 
 
 def _made(name: str, parameters: Mapping[str, Any], options: Mapping[str, Any]) -> Report | ReportFailed:

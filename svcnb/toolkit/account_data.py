@@ -35,11 +35,11 @@ _LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True)
 class Period:
-    """Period between two times.
+    """Period from a start time to an end time.
 
     Attributes:
-        begin: Start of the period, in UTC.
-        end: End of the period. The period does not include this moment.
+        begin: Start of the period, in UTC. The period includes this moment.
+        end: End of the period, in UTC. The period does not include this moment.
     """
 
     begin: datetime
@@ -379,7 +379,7 @@ def _check(
 
 
 def _without_key(runs: DataFrame) -> list[str]:
-    """Returns a list with one sentence if some counted runs have no key, and can belong to another account."""
+    """Returns a list with one sentence about counted runs without a key. Empty if all counted runs have a key."""
     count = int((runs["key"] == "").sum())
     text = "The triggers service does not return the keys of runs"
     return (
@@ -388,7 +388,7 @@ def _without_key(runs: DataFrame) -> list[str]:
 
 
 def _others(history: History, service: str, counted: int, period: Period) -> list[str]:
-    """Returns a list with one sentence if the report does not count some of the recorded runs."""
+    """Returns a list with one sentence about recorded runs that are not counted. Empty if all runs are counted."""
     others = history.count(service=service, since=period.begin, until=period.end) - counted
     text = f"{others:,} recorded runs at this service used other keys (keys of other accounts, or deleted keys)"
     return [f"{text} and are not counted."] if others else []

@@ -59,7 +59,7 @@ class Alarm(Model):
 
 
 class ActionFigures(Model):
-    """Figures of one action in a period and in the previous period."""
+    """Counts, durations and costs of the runs of one action, in a period and in the previous period."""
 
     action: str
     """Name of the action, or the CID of an action without a name."""
@@ -112,7 +112,9 @@ class Thresholds:
 
 
 def figures(data: AccountData) -> Listing[ActionFigures]:
-    """Returns the figures of each action in the period and in the previous period, most failures first.
+    """Returns the counts, durations and costs of the runs of each action, most failures first.
+
+    The result covers the period of the data and the previous period.
 
     Args:
         data: The account's runs.
@@ -221,7 +223,7 @@ def _of(frame: DataFrame, action: str) -> Any:
 
 
 def _by_action(frame: DataFrame) -> dict[str, dict[str, Any]]:
-    """Returns the figures of each action in one period, with the names of the actions as keys."""
+    """Returns the counts, durations and costs of one period, with the names of the actions as keys."""
     if frame.empty:
         return {}
     grouped = frame.assign(

@@ -197,7 +197,7 @@ def of_run(
     Args:
         action: Action whose past runs the estimate uses. None means that the estimate uses no past runs.
         seconds: Duration of the run in seconds. None means that the duration is unknown.
-        history: Record of past runs. None means that the estimate uses no past runs.
+        history: Local history of past runs. None means that the estimate uses no past runs.
         longest: Time after which the service ends a run, in seconds (``svc.node.limits().timeout_ms / 1000``).
             None means that the estimate has no maximum.
     """

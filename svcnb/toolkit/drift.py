@@ -132,7 +132,7 @@ def recorded_drift(base_url: str, vocabulary: Vocabulary | None = None) -> Listi
 
 @checked
 def compare(description: Mapping[str, Any], vocabulary: Vocabulary | None = None) -> list[Drift]:
-    """Returns the differences between an OpenAPI description and the wire models, most severe first.
+    """Returns the differences between an OpenAPI description and this package's models, most severe first.
 
     Args:
         description: OpenAPI description, version 3.0 or 3.1.
@@ -274,7 +274,10 @@ class _Reader:
         return schema
 
     def shape(self, schema: Any, depth: int = 0) -> dict[str, Any]:
-        """Returns the types, fields, required fields and items of a schema. Combines all alternatives of the schema."""
+        """Returns the types, fields, required fields and items of a schema.
+
+        If the schema has alternatives, the result combines all alternatives.
+        """
         schema = self.resolve(schema)
         shape: dict[str, Any] = {"kinds": frozenset(), "members": {}, "required": set(), "items": None}
         if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:

@@ -52,10 +52,10 @@ class PastRun(Model):
     """``success`` or ``failed``. For the run of a trigger, also ``queued`` or ``running``."""
 
     params: Any = None
-    """Parameters of ``main``, without secrets."""
+    """Parameters of ``main``, without secrets. None if the run has none, or if the history does not contain them."""
 
     response: Any = None
-    """Response of the run, without secrets."""
+    """Response of the run, without secrets. None for a failed run, or if the history does not contain the response."""
 
     logs: str = ""
     """Console output, without secrets."""
@@ -114,7 +114,7 @@ class Triggered(Protocol):
     """Protocol with the methods of the triggers client that this module uses."""
 
     def list(self) -> Iterable[Any]:
-        """Returns the triggers."""
+        """Returns all triggers of the user."""
         ...
 
     def runs(self, trigger: Any, *, limit: int | None = 100) -> Iterable[Any]:
@@ -123,7 +123,7 @@ class Triggered(Protocol):
 
 
 class History(Checked):
-    """Local record of past runs, fees, payments and balances, in an SQLite file.
+    """Local history of runs, fees, payments and balances, in an SQLite file.
 
     Args:
         path: Path of the history file. None means the file in ``SVC_HISTORY``, or the default file.
@@ -244,7 +244,7 @@ class History(Checked):
     def add_trigger_runs(
         self, triggers: Triggered, *, only: Iterable[Any] | None = None, service: str = "", limit: int | None = None
     ) -> int:
-        """Adds the runs of triggers to the record. Repeated calls do not add a run twice.
+        """Adds the runs of triggers to the history. Repeated calls do not add a run twice.
 
         Args:
             triggers: Client of the triggers service.
@@ -254,7 +254,7 @@ class History(Checked):
             limit: Maximum number of runs of each trigger, newest first. None means all.
 
         Returns:
-            Number of runs that the triggers service returned, including runs that the record already contains.
+            Number of runs that the triggers service returned, including runs that the history already contains.
         """
         rows = [
             triggered(trigger, run, service)
@@ -268,7 +268,7 @@ class History(Checked):
     def add_service_runs(self, rows: Iterable[Mapping[str, Any]], *, service: str) -> int:
         """Adds the runs that an emulator recorded. Repeated calls do not add a run twice.
 
-        For runs that the record already contains, the method stores the charged amount.
+        For runs that the history already contains, the method stores the charged amount.
 
         Args:
             rows: Value of the field ``runs`` in the response of ``GET /_emulator/runs``.
@@ -339,12 +339,12 @@ class History(Checked):
         return {row["key_hash"]: row["name"] for row in self._all(query, (service, account))}
 
     def account_of(self, service: str, key_hash: str) -> str | None:
-        """Returns the identifier of the account to which a key belongs, or None if the key is not in the record."""
+        """Returns the identifier of the account to which a key belongs, or None if the key is unknown."""
         query = "SELECT account FROM account_keys WHERE base_url = ? AND key_hash = ?"
         return next((row["account"] for row in self._all(query, (service, key_hash))), None)
 
     def clear(self, *, before: datetime | None = None) -> int:
-        """Deletes runs from the record permanently. The ledger of fees, payments and balances stays.
+        """Deletes runs from the history permanently. The ledger of fees, payments and balances stays.
 
         Args:
             before: Time limit. The method deletes only runs that started earlier. None deletes all runs.

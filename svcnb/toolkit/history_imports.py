@@ -34,7 +34,8 @@ class LedgerEntry:
         at: Time of the entry, in UTC.
         key_hash: Hash of the key that made the call.
         kind: ``fee``, ``payment`` or ``balance``.
-        name: Name of the call.
+        name: Name of the service's endpoint for a fee, for example ``add_group``. Otherwise, ``confirm_payment`` or
+            ``balance``.
         cents: Amount in cents. For a balance, this is the credit, and a negative value is a debt.
         subject: Hash of the usage key that the call created. Empty if the call did not create a usage key.
     """

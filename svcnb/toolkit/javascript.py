@@ -63,7 +63,10 @@ class Scope:
         return None
 
     def home(self, kind: str) -> Scope:
-        """Returns the scope to which a declaration of the given kind belongs."""
+        """Returns the scope to which a declaration in this scope belongs.
+
+        For the kind ``var``, this is the nearest function or the whole program. For other kinds, it is this scope.
+        """
         scope = self
         while kind == "var" and not scope.is_function and scope.parent is not None:
             scope = scope.parent
@@ -159,7 +162,7 @@ class Script:
         return [reference for reference in self.references if reference.scope.find(reference.name) is None]
 
     def scope_at(self, node: Node) -> Scope:
-        """Returns the innermost scope around a node."""
+        """Returns the innermost scope that contains a node. A node that has its own scope is in this scope."""
         at: Node | None = node
         while at is not None:
             if at.id in self.scopes:

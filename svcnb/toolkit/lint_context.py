@@ -70,7 +70,7 @@ class Context:
         return self.script.text(member) if owner is not None and member is not None and self.is_actions(owner) else None
 
     def is_actions(self, node: Node) -> bool:
-        """Returns whether an expression refers to ``<Namespace>.Actions`` by a name that no variable hides."""
+        """Returns whether an expression refers to ``<Namespace>.Actions``, and not to a variable of the same name."""
         text = self.script.text(node)
         if text == f"{self.vocabulary.namespace}.Actions":
             text, shadow = self.vocabulary.namespace, True
@@ -79,6 +79,6 @@ class Context:
         return shadow and self.script.scope_at(node).find(text) is None
 
     def find(self, node: Node, severity: Severity, code: str, message: str, hint: str = "") -> Finding:
-        """Returns a finding with the line and the column of a node."""
+        """Returns a new finding at the position of a node."""
         line, column = self.script.place(node)
         return Finding(severity=severity, code=code, line=line, column=column, message=message, hint=hint)

@@ -113,7 +113,7 @@ def modules(context: Context) -> Iterator[Finding]:
 
 
 def awaits(context: Context) -> Iterator[Finding]:
-    """Finds `await` outside of functions, where a script cannot contain `await`."""
+    """Finds `await` outside of functions. An action is a script, in which only functions can contain `await`."""
     for node in context.script.walk():
         if node.type == "await_expression" and context.script.function_around(node) is None:
             message = "await is used outside a function"
@@ -196,7 +196,7 @@ def arguments(context: Context) -> Iterator[Finding]:
 
 
 def waiting(context: Context) -> Iterator[Finding]:
-    """Finds promises of the service's functions without `await`."""
+    """Finds calls of the service's functions whose promise the code does not use, for example with `await`."""
     for call in context.calls:
         if call.function.waits and not _is_awaited(call.node):
             message = f"{call.function.name} returns a promise that is not awaited"
@@ -204,7 +204,7 @@ def waiting(context: Context) -> Iterator[Finding]:
 
 
 def own_promises(context: Context) -> Iterator[Finding]:
-    """Finds promises of `fetch` and of the action's own async functions without `await`."""
+    """Finds calls of `fetch` and of the action's own async functions whose promise the code does not use."""
     script = context.script
     for node, called, _ in script.calls():
         if called.type != "identifier" or _is_awaited(node):

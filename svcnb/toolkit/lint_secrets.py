@@ -48,7 +48,7 @@ class Leaks:
         self._spread()
 
     def find(self) -> Iterator[Finding]:
-        """Yields a finding for each statement that writes a key to the response, to the logs or to a request."""
+        """Yields a finding for each place that writes a private key to the response, to the logs or to a request."""
         context = self._context
         for node in self._script.walk():
             if node.type == "return_statement" and self._in_main(node):

@@ -34,7 +34,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("danger", "warning", "note")
 
 
 class Finding(Model):
-    """Finding about an account's permissions."""
+    """Finding about an account's permissions, for example that a permission is too broad."""
 
     severity: Severity
     """``danger``: anyone who has the key, or the author of any permitted action, can take assets of the account.

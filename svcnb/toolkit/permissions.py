@@ -197,9 +197,9 @@ class Matrix(Checked):
     def edits(self, changes: Iterable[Change]) -> list[Edit]:
         """Returns the shortest list of calls that applies the changes, first to groups, then to keys.
 
-        The calls for a group add and remove entries one by one. Two cases need a call that
-        replaces the complete list of the group's actions or wallets. The cases are a change of a wildcard, and a new
-        action of which only the hash is known. A call for a key always sends the key's complete list of groups.
+        The calls for a group add and remove entries one by one. Two cases need a call that replaces the complete list
+        of the group's actions or wallets. The cases are a change of a wildcard, and a new action of which only the hash
+        is known. A call for a key always sends the key's complete list of groups.
 
         Raises:
             InvalidArgument: A change does not refer to a cell of the matrix.

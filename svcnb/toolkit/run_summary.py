@@ -33,7 +33,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Summary:
-    """Summary of many runs.
+    """Counts, durations and costs of many runs.
 
     Attributes:
         count: Number of runs.

@@ -291,7 +291,7 @@ class Templates(Checked):
         except OSError as error:
             raise InvalidArgument(
                 f"{file} cannot be read: {error.strerror}",
-                hint=f"Check the permissions of the file, and pass a path relative to {self.path.parent.resolve()}.",
+                hint=f"Pass a path relative to {self.path.parent.resolve()}, and check the permissions of the file.",
             ) from error
 
     def _release(self, key: str) -> _Release:

@@ -31,7 +31,7 @@ _GRACE_S: Final = 4 * SCHEDULE_SCAN_S
 
 
 class TriggerHealth(Model):
-    """Health of one trigger."""
+    """State of one trigger, with statistics about its runs in a period."""
 
     trigger: str
     """Name of the trigger, or its id if the trigger has no name."""

@@ -45,7 +45,10 @@ _LOG = logging.getLogger(__name__)
 
 
 class _About(BaseModel):
-    """Port, settings and last start (Unix seconds, 0.0 before the first) of an emulator, stored next to its state."""
+    """Port, settings and time of the last start of an emulator, stored in a file next to its state.
+
+    The time is in Unix seconds, and is 0.0 before the first start.
+    """
 
     port: int = Field(default=0, ge=0, le=65_535)
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -181,8 +184,8 @@ class Emulators:
     def open(self, learner: str, name: str, settings: Mapping[str, Any] | None = None) -> HostedEmulator:
         """Returns an emulator of a learner. Creates the emulator if it is missing, but does not start it.
 
-        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method first deletes the emulator whose last
-        start is the oldest, including its state.
+        If the learner already has `MAX_LEARNER_EMULATORS` emulators, the method first deletes the emulator that started
+        least recently, with its state.
 
         Args:
             learner: Identifier of the learner who owns the emulator.

@@ -1,6 +1,6 @@
 """Roster of a workshop: one file with names, tokens, progress and labels of saved states.
 
-Only the instructor can read this file.
+Only the system user who runs the workshop can read this file.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def read_document(path: Path, schema: DocumentSchema, model: type[Document]) -> 
         raise InvalidArgument(f"cannot read {path}: {error.strerror or error}", hint=hint) from error
     except (TypeError, ValueError) as error:
         hint = "Choose a different folder, or move this file."
-        raise InvalidArgument(f"{path} is not the {schema.what}", hint=hint) from error
+        raise InvalidArgument(f"{path} does not contain the {schema.what}", hint=hint) from error
 
 
 def clean(text: str, what: str = "name") -> str:

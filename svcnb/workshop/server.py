@@ -242,7 +242,7 @@ class WorkshopServer:
             raise _Refused(
                 UNAUTHORIZED,
                 f"the token of the instructor is {'invalid' if _bearer(request) else 'missing'}",
-                'Send the header "Authorization: Bearer TOKEN", where TOKEN is server.instructor_token.',
+                'Send the header "Authorization: Bearer TOKEN", where TOKEN is the token in the file server.json.',
             )
 
     def _require_viewer(self, request: Request) -> None:
@@ -251,7 +251,7 @@ class WorkshopServer:
             raise _Refused(
                 UNAUTHORIZED,
                 f"the token of the board is {'invalid' if given else 'missing'}",
-                "Open the address in the file board.url of the workshop.",
+                "Open the address that the file board.url in the workshop's folder contains.",
             )
 
     # --- for learners -------------------------------------------------------------------------------------------

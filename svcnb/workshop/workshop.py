@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STARTER_CENTS: Final = 500
 ROSTER_FILE: Final = "roster.json"
 OWN: Final = "own"
-"""Name of the emulator for a learner's own work. Other emulators have the names of lessons."""
+"""Name of the emulator for a learner's own work. The names of other emulators start with the name of a lesson."""
 LESSON: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 LESSON_SETTINGS: Final = frozenset(
     {
@@ -131,7 +131,7 @@ class Workshop(Checked):
         return self.roster.of_name(name)
 
     def emulator(self, name: str) -> EmulatorControl:
-        """Returns the emulator for a learner's own work. Starts the emulator if it is not running.
+        """Returns a handle of the emulator for a learner's own work. Starts the emulator if it is not running.
 
         In notebooks, `svcnb.Client()` connects to this emulator.
 
@@ -275,7 +275,7 @@ class Workshop(Checked):
         """
         found = [path for path in solution_notebooks() if path.name == notebook and notebook in self.roster.unlocked]
         if not found:
-            hint = "Ask your instructor to unlock the solution."
+            hint = "Check the name, for example '01-quickstart.ipynb', or ask your instructor to unlock the solution."
             raise InvalidArgument(f"the solution {notebook[:80]!r} is not unlocked or does not exist", hint=hint)
         return found[0].read_text(encoding="utf-8")
 
@@ -380,7 +380,7 @@ class Workshop(Checked):
         if self.emulators is None:
             raise InvalidArgument(
                 "this operation needs emulators on this machine, but this workshop runs them on the learners' machines",
-                hint="Ask the learner to run the first cell of the lesson again, which starts a new emulator.",
+                hint="Create the workshop with hosts_emulators=True, or ask the learner to run the first cell again.",
             )
         return self.emulators
 
@@ -395,5 +395,6 @@ class Workshop(Checked):
 def _check_lesson(lesson: str) -> None:
     if LESSON.fullmatch(lesson) is None:
         raise InvalidArgument(
-            f"invalid lesson {lesson[:80]!r}", hint="Use 1 to 64 lowercase letters, digits and hyphens (not first)."
+            f"invalid lesson {lesson[:80]!r}",
+            hint="Use 1 to 64 lowercase letters, digits and hyphens. Do not begin with a hyphen.",
         )

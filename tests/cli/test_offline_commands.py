@@ -216,7 +216,7 @@ def test_a_workshop_requires_an_address_that_learners_can_reach(svcnb, tmp_path:
     folder = tmp_path / "room"
     done = svcnb("workshop", "start", "ada", "--host", host, "--folder", str(folder))
     assert done.returncode == ExitCode.USAGE
-    assert f"the learners cannot reach {host}. Pass an address of this machine" in done.stderr
+    assert f"the learners cannot reach {host}, because this value means all addresses" in done.stderr
     assert not folder.exists()
 
 

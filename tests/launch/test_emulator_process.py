@@ -136,7 +136,7 @@ def test_a_setting_out_of_range_is_rejected_with_its_value(cents: int) -> None:
 @pytest.mark.parametrize(
     ("setting", "wrong"),
     [
-        ({"seed": "\ud800"}, "half of a surrogate pair"),
+        ({"seed": "\ud800"}, "an unpaired surrogate"),
         ({"state": "a\0b"}, "null character"),
         ({"state": b"state"}, "expected str, got bytes"),
         ({"allow_address": ["a\0b"]}, "null character"),

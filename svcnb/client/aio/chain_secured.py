@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class AsyncChainSecured(Namespace):
-    """Methods that create, open and read ChainSecured accounts, and finish interrupted operations."""
+    """Methods that create or open ChainSecured accounts, sign and check envelopes, and finish interrupted creations."""
 
     def __init__(self, session: AsyncSession) -> None:
         super().__init__(ChainAccess(session.config))
@@ -188,8 +188,8 @@ class AsyncChainSecured(Namespace):
         """Sends a signed envelope to the endpoint of its flow, and returns the service's response.
 
         The method does not register anything on chain. A new wallet or key is not part of any account until a
-        transaction registers the object on chain. ``mine.wallets.create`` and ``mine.usage_keys.create`` perform both
-        steps. ``ConvertAccount`` converts the account of this client's key.
+        transaction registers the object on chain. ``mine.wallets.create`` and ``mine.usage_keys.create`` also register
+        the object. ``ConvertAccount`` converts the account of this client's key.
 
         Args:
             envelope: The result of `sign`.

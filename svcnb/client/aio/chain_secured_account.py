@@ -78,10 +78,10 @@ class AsyncChainSecuredAccount(KnownAccount):
         return await self._do(account_flows.describe(self._account))
 
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
+        """Explains why a usage key can run an action with a wallet, or which permission is missing.
 
-        If a permission is missing, the result contains the owner's calls that grant this permission. The method only
-        reads the contract, so this method is free and needs no key.
+        If a permission is missing, the result contains the calls with which the owner can grant this permission. The
+        method only reads the contract, so this method is free and needs no key.
 
         Args:
             key: A usage key, its text or its hash.
@@ -106,6 +106,7 @@ class AsyncChainSecuredAccount(KnownAccount):
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
+            InvalidArgument: ``to`` is neither a wallet nor an address, or this account was opened without a wallet.
             ChainError: The contract rejected the transfer; docs/service/signatures.md#transfer lists the checks.
         """
         return await self._do(account_flows.transfer(self._account, to, confirm=confirm))
@@ -121,6 +122,10 @@ class AsyncChainSecuredAccount(KnownAccount):
 
         Args:
             until_block: Number of the last block to read, or None for all blocks.
+
+        Raises:
+            InvalidArgument: The account was opened with the hash of a usage key.
+            ChainError: The chain could not be queried, or the node does not store the complete history.
         """
         return (await self._history(until_block)).entries()
 

@@ -47,8 +47,8 @@ ADVICE: Final[dict[str, str]] = {
     "InvalidRequest": "Correct the problem that this error names. No change was made.",
     "NotContractOwner": "Do not call this function: it is reserved for the deployer of the contract.",
     "FunctionNotFound": (
-        "Call svc.chain_secured.drift() to list the missing functions. "
-        "svcnb supports a different version of the contract."
+        "Use a version of svcnb that supports this contract. To list the missing functions, call "
+        "svc.chain_secured.drift()."
     ),
     "DirectETHTransferNotAllowed": "Send ETH to the admin wallet, which pays the gas, and not to the contract.",
 }

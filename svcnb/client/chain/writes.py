@@ -75,7 +75,7 @@ class Writer:
     Attributes:
         chain: Access to the chain.
         owner: The wallet that sends the writes, or None if the account is read-only.
-        names: Names that appear in the descriptions.
+        names: Names of the account's objects, for the descriptions of writes.
         on_preview: Function that the client calls with a preview of every write before the wallet signs the
             transaction. If the function returns False, the client cancels the write. The asynchronous client awaits
             the result.
@@ -121,7 +121,8 @@ class Writer:
         if self.on_preview is not None and (yield from act(lambda: self.on_preview(preview))) is False:  # type: ignore[misc] # checked on the same line
             raise SigningError(
                 f"the call was stopped before signing, because on_preview returned False: {preview.what}",
-                hint="Repeat the call to make the change. No transaction was sent.",
+                hint="To make the change, repeat the call with an on_preview that does not return False. No "
+                "transaction was sent.",
             )
         sent = yield from self._send(signer, transaction, preview, on_sent)
         mined = yield from self._wait(sent, preview)
@@ -160,8 +161,8 @@ class Writer:
             raise ChainError(
                 f"the deployed contract does not have the function {name}",
                 name="FunctionNotFound",
-                hint="Call svc.chain_secured.drift() to list the missing functions. "
-                "svcnb supports a different version of the contract.",
+                hint="Use a version of svcnb that supports this contract. To list the missing functions, call "
+                "svc.chain_secured.drift().",
             )
 
     def _wrapped(self, wallet: Signer, target: str, data: bytes) -> Flow[bytes]:
@@ -384,6 +385,6 @@ def _outcome_unknown(preview: Preview, sent: str, why: str) -> ChainError:
         f"the outcome of the transaction is unknown: {preview.what} ({why})",
         name="Pending",
         arguments=(sent,),
-        hint=f"Check the transaction {sent} before you repeat the call. If a block later includes the transaction, a "
-        f"repeated call can make the change twice.",
+        hint=f"Before you repeat the call, check whether a block includes the transaction {sent}, for example with "
+        "eth_getTransactionReceipt. If a block includes it later, a repeated call can make the change twice.",
     )

@@ -118,10 +118,10 @@ class ChainSecuredAccount(KnownAccount):
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:
-        """Returns an explanation of why a usage key can run an action with a wallet, or which permission is missing.
+        """Explains why a usage key can run an action with a wallet, or which permission is missing.
 
-        If a permission is missing, the result contains the owner's calls that grant this permission. The method only
-        reads the contract, so this method is free and needs no key.
+        If a permission is missing, the result contains the calls with which the owner can grant this permission. The
+        method only reads the contract, so this method is free and needs no key.
 
         Args:
             key: A usage key, its text or its hash.
@@ -146,6 +146,7 @@ class ChainSecuredAccount(KnownAccount):
 
         Raises:
             NotConfirmed: ``confirm`` is not True.
+            InvalidArgument: ``to`` is neither a wallet nor an address, or this account was opened without a wallet.
             ChainError: The contract rejected the transfer; docs/service/signatures.md#transfer lists the checks.
         """
         return self._do(account_flows.transfer(self._account, to, confirm=confirm))
@@ -161,6 +162,10 @@ class ChainSecuredAccount(KnownAccount):
 
         Args:
             until_block: Number of the last block to read, or None for all blocks.
+
+        Raises:
+            InvalidArgument: The account was opened with the hash of a usage key.
+            ChainError: The chain could not be queried, or the node does not store the complete history.
         """
         return self._history(until_block).entries()
 

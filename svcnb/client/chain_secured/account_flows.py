@@ -302,7 +302,7 @@ def _owner(writer: Writer) -> Signer:
     if writer.owner is None:
         raise InvalidArgument(
             "this operation requires a signer, but the account was opened without a signer",
-            hint="Pass a LocalSigner, BrowserSigner, ContractWallet or eth-account LocalAccount.",
+            hint="Open the account with its admin wallet: svc.chain_secured.open(owner).",
         )
     return writer.owner
 

@@ -126,7 +126,7 @@ def check(account: Ownership, key: KeyRef, timeout: float) -> Flow[KeyCheck]:
 
 
 def listing(account: Ownership) -> Flow[Listing[UsageKey]]:
-    """Reads and returns all usage keys from the contract."""
+    """Reads and returns all usage keys of the account from the contract."""
     entries = yield from account.every("listApiKeys")
     return Listing([_key(entry) for entry in entries], of="usage keys", kind=UsageKey)
 

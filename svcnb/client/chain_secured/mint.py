@@ -86,7 +86,7 @@ def begin(account: Ownership, kind: Literal["wallet", "usage key"], name: str, *
 
 
 def finish(account: Ownership, record: PendingMint, *, keep: bool = False) -> Flow[Wallet | UsageKey]:
-    """Performs the remaining steps, from any stage, and returns the created wallet or usage key.
+    """Performs the remaining steps of a mint, from any stage, and returns the created wallet or usage key.
 
     Afterwards, the flow deletes the record, unless ``keep`` is True.
 
@@ -158,7 +158,7 @@ class _Steps:
         yield from self._advance(**made)
 
     def register(self, name: str, description: str) -> Flow[None]:
-        """Registers the wallet on chain, unless the wallet is already registered."""
+        """Registers the new wallet, or the wallet of the new usage key, on chain, unless it is already registered."""
         address, path = self.record.wallet_address, int(self.record.derivation_path, 16)
         if (yield from self.account.view("getWalletDerivation", address)) == 0:
             yield from self._advance(stage="registering")

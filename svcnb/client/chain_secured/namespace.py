@@ -1,4 +1,4 @@
-"""``svc.chain_secured``: creates, opens and reads accounts that wallets own, and finishes interrupted operations."""
+"""Methods of ``svc.chain_secured``, for accounts that wallets own, signed envelopes and interrupted operations."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Namespace(Checked):
 
 
 class ChainSecured(Namespace):
-    """Methods that create, open and read ChainSecured accounts, and finish interrupted operations."""
+    """Methods that create or open ChainSecured accounts, sign and check envelopes, and finish interrupted creations."""
 
     def __init__(self, session: SyncSession) -> None:
         super().__init__(ChainAccess(session.config))
@@ -244,8 +244,8 @@ class ChainSecured(Namespace):
         """Sends a signed envelope to the endpoint of its flow, and returns the service's response.
 
         The method does not register anything on chain. A new wallet or key is not part of any account until a
-        transaction registers the object on chain. ``mine.wallets.create`` and ``mine.usage_keys.create`` perform both
-        steps. ``ConvertAccount`` converts the account of this client's key.
+        transaction registers the object on chain. ``mine.wallets.create`` and ``mine.usage_keys.create`` also register
+        the object. ``ConvertAccount`` converts the account of this client's key.
 
         Args:
             envelope: The result of `sign`.

@@ -74,7 +74,7 @@ class Run(Model):
         """
         if self._trace_reader.trace is None:
             raise InvalidArgument(
-                "run.trace() needs a run of a synchronous client, but this run comes from another client or a file",
+                "run.trace() needs a run of a synchronous client, but this run comes from an AsyncClient or a file",
                 hint="Use a client: svc.trace(run), or await svc.trace(run) with an AsyncClient.",
             )
         return self._trace_reader.trace(self)

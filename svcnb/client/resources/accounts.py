@@ -32,8 +32,8 @@ class Accounts(Resource):
     def create(self, name: str, *, description: str = "", email: str | None = None) -> Account:
         """Creates an account in API mode, and returns the account with its key. The service never shows the key again.
 
-        The call is free, needs no key, and takes as long as two chain transactions. The client does not retry a request
-        that may have arrived.
+        The call is free, needs no key, and waits for two chain transactions. The client does not retry a request that
+        may have arrived.
 
         Args:
             name: Name of the account.

@@ -152,7 +152,8 @@ def _split(actions: Iterable[ActionRef] | ActionRef) -> tuple[list[str], list[st
     if room < 0:
         raise InvalidArgument(
             f"the list contains {len(hash_only)} hashes of actions; a call accepts at most {MAX_GROUP_ENTRIES} hashes",
-            hint="Pass the other actions as Action objects, sources or CIDs (Qm...), which can be added one at a time.",
+            hint="Pass some of these actions as Action objects, sources or CIDs (Qm...) instead. The client adds them "
+            "one at a time.",
         )
     return hash_only + [hashed for hashed, _ in by_cid[:room]], [cid for _, cid in by_cid[room:]]
 

@@ -196,7 +196,10 @@ def delete(access: ServiceAccess, trigger: Trigger | str) -> Flow[None]:
 def create_for(
     access: ServiceAccess, action: ActionRef, kind: str, *, name: str, wallets: Any, **members: Any
 ) -> Flow[Trigger]:
-    """Creates a group that permits the action, a key that can execute only in the group, and the trigger."""
+    """Creates a group that permits the action, a key that can execute only in this group, and a trigger.
+
+    The flow returns the trigger.
+    """
     encode(_body_of(action, "checked before anything is created", kind, name=name, **members))
     trigger_configs.check(kind, members["config"])
     group = yield from groups.create(f"trigger {name}", "Created for a trigger.", [action], wallets)

@@ -88,7 +88,7 @@ def get(key: KeyRef) -> Flow[UsageKey]:
 
 
 def with_numbers(permissions: dict[str, Any]) -> dict[str, Any]:
-    """Returns the permissions of a key with the numbers of their groups."""
+    """Replaces the groups in a key's permissions by their numbers, and returns the permissions."""
     return {name: group_ids(value, name) if name in PERMISSION_LISTS else value for name, value in permissions.items()}
 
 

@@ -91,7 +91,10 @@ def _checked(typed_data: object) -> dict[str, Any]:
             raise MalformedValue(f"the typed data has no member {member!r}", hint=_SHAPE)
     types, primary = _checked_types(typed_data["types"]), typed_data["primaryType"]
     if not isinstance(primary, str) or primary not in types:
-        raise MalformedValue(f"primaryType is {shown(primary)}, but 'types' does not define this type", hint=_UNDEFINED)
+        raise MalformedValue(
+            f"primaryType is {shown(primary)}, but 'types' does not define this type",
+            hint="Set primaryType to the name of a type in 'types'.",
+        )
     domain_fields = types.get("EIP712Domain")
     if domain_fields is None:
         names = typed_data["domain"] if isinstance(typed_data["domain"], dict) else ()
@@ -120,7 +123,7 @@ def _checked_types(types: object) -> Types:
         raise MalformedValue(
             f"invalid 'types' {shown(types)}: expected a list of fields for each type, where each field has a name and "
             "a type",
-            hint=_SHAPE,
+            hint="Write, for example, {'Mail': [{'name': 'to', 'type': 'address'}]}.",
         )
     assert isinstance(types, dict)  # noqa: S101 - checked above
     for name, fields in types.items():
@@ -164,8 +167,8 @@ def _reachable(primary: str, types: Types) -> list[str]:
 def _value(kind: str, value: Any, where: str, types: Types, depth: int) -> Any:
     if depth > MAX_TYPED_DATA_DEPTH:
         raise MalformedValue(
-            f"the typed data has too many levels of nesting: at most {MAX_TYPED_DATA_DEPTH} structs and arrays can be "
-            "inside each other"
+            f"the typed data has too many levels of nesting: at most {MAX_TYPED_DATA_DEPTH} levels of structs and "
+            "arrays are allowed"
         )
     if kind in types:
         return _struct(kind, value, where, types, depth)
@@ -230,7 +233,7 @@ def _string(value: Any, where: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise MalformedValue(
-            f"{where} is {shown(value)}, which contains half a surrogate pair, so UTF-8 cannot encode the string",
+            f"{where} is {shown(value)}, which contains an unpaired surrogate, so UTF-8 cannot encode the string",
             hint="Remove the surrogate, or pass the complete character.",
         ) from None
     return value

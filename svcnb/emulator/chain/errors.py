@@ -46,6 +46,8 @@ class Unsupported(StructuredError):
         super().__init__(400, detail, fix="Use the emulator's own chain: start the emulator without --chain-rpc.")
 
 
+REPLAY_FIX = "Start with the version of svcnb that wrote the state, or restore the state from a copy."
+"""Fix for a stored chain that the node cannot rebuild."""
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602

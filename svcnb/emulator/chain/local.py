@@ -318,9 +318,9 @@ class LocalChain:
     async def _send(self, transaction: Transaction, entry: Entry, refused: set[str]) -> Receipt:
         """Executes a journalled transaction and returns its receipt, even if the node crashes several times."""
         if transaction.sender in refused:
-            # The nonce follows the nonce of a rejected transaction, so the node never includes this transaction.
             await self._replica.withdraw(entry)
-            raise RpcError(TRANSACTION_REJECTED, "nonce too high: first correct the sender's rejected transaction")
+            message = "nonce too high: an earlier transaction of this sender was rejected. Correct and send it first."
+            raise RpcError(TRANSACTION_REJECTED, message)
         if entry.position > self._replica.applied:
             try:
                 return await self._replica.apply(entry)

@@ -87,8 +87,8 @@ class RemoteChain:
                     wait = min(2 * wait, _LONGEST_WAIT_S)
         except TimeoutError as error:
             raise ChainUnavailable(
-                f"transaction {sent} was not included in a block within {_RECEIPT_S:.0f} s; check the "
-                "transaction before you try again"
+                f"transaction {sent} was not included in a block within {_RECEIPT_S:.0f} s",
+                fix="Before you try again, check whether a block includes the transaction.",
             ) from error
         await self.on_receipt(receipt)
         found: dict[str, Any] = receipt

@@ -17,7 +17,7 @@ from svcnb.emulator.chain import journal
 from svcnb.emulator.chain.bootstrap import EarlyNode
 from svcnb.emulator.chain.connection import ConnectionLost
 from svcnb.emulator.chain.engines import Engine, Node, engine_of, start_node
-from svcnb.emulator.chain.errors import ChainUnavailable, ChainUnusable, RpcError
+from svcnb.emulator.chain.errors import REPLAY_FIX, ChainUnavailable, ChainUnusable, RpcError
 from svcnb.emulator.chain.genesis import Genesis
 from svcnb.emulator.chain.journal import BALANCE, Dump, Entry
 from svcnb.emulator.chain.transactions import read as read_transaction
@@ -337,7 +337,9 @@ class Replica:
         if dump is None:
             dump = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
         elif block["hash"] != dump.block_hash:
-            raise ChainUnavailable(f"the dump of block {dump.block_hash} restored a different block: {block['hash']}")
+            raise ChainUnavailable(
+                f"the dump of block {dump.block_hash} restored block {block['hash']}", fix=REPLAY_FIX
+            )
         self._set_position(dump)
 
     def _set_position(self, dump: Dump) -> None:
@@ -359,12 +361,11 @@ class Replica:
         try:
             receipt = await self.apply(entry)
         except RpcError as error:
-            raise ChainUnavailable(f"journal entry {entry.position} cannot be replayed: {error}") from error
+            detail = f"journal entry {entry.position} cannot be replayed: {error}"
+            raise ChainUnavailable(detail, fix=REPLAY_FIX) from error
         if receipt["blockHash"] != block_hash:
-            raise ChainUnavailable(
-                f"journal entry {entry.position} now results in block {receipt['blockHash']}, but "
-                f"the journal contains block {block_hash}: use the version of the node that wrote the entry"
-            )
+            detail = f"journal entry {entry.position} now results in block {receipt['blockHash']}, not {block_hash}"
+            raise ChainUnavailable(detail, fix=REPLAY_FIX)
 
     async def _replay_unconfirmed(self, entry: Entry) -> None:
         """Replays an entry without a recorded block. Withdraws the entry if the node rejects the transaction.

@@ -66,7 +66,7 @@ class FaultRequest(_Body):
 
 def _wei(value: Any) -> Any:
     # Many languages limit JSON numbers to 2^53, so an amount can also be a string.
-    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+    return int(value) if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit() else value
 
 
 class FaucetRequest(_Body):

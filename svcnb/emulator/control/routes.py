@@ -165,7 +165,8 @@ class ControlPlane:
             raise StructuredError(
                 409,
                 f"snapshot {name!r} cannot be restored: {error}",
-                fix="Delete the snapshot with DELETE /_emulator/snapshots/NAME, and save a new one.",
+                fix="Delete the snapshot with emulator.delete_snapshot(name) or DELETE /_emulator/snapshots/NAME, and "
+                "save a new one.",
             ) from None
         if not found:
             raise _no_snapshot(name)
@@ -203,7 +204,7 @@ class ControlPlane:
             raise StructuredError(
                 400,
                 f"{MAX_PENDING_FAULTS} faults are pending, which is the maximum",
-                fix="Delete all faults with DELETE /_emulator/faults.",
+                fix="Delete all faults with emulator.faults.clear() or DELETE /_emulator/faults.",
             )
         fault = self.fault_injection.add(body.part, body.status, body.delay_ms, body.times)
         return asdict(fault)
@@ -261,7 +262,10 @@ class ControlPlane:
             raise StructuredError(
                 404,
                 f"no run has the request id {request_id[:80]!r}",
-                fix=("Send the X-Request-Id of the run's response. GET /_emulator/runs lists the newest runs."),
+                fix=(
+                    "Send the X-Request-Id of the run's response. List the newest runs with emulator.runs() or "
+                    "GET /_emulator/runs."
+                ),
             )
         return found
 
@@ -315,5 +319,7 @@ def _snapshot_name(call: Call) -> str:
 
 def _no_snapshot(name: str) -> StructuredError:
     return StructuredError(
-        404, f"no snapshot has the name {name[:80]!r}", fix=("Send GET /_emulator/snapshots to list the snapshots.")
+        404,
+        f"no snapshot has the name {name[:80]!r}",
+        fix="List the snapshots with emulator.snapshots() or GET /_emulator/snapshots.",
     )

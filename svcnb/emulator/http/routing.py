@@ -377,7 +377,8 @@ def _no_such_endpoint(scope: Scope) -> StructuredError:
     return StructuredError(
         404,
         f"there is no endpoint {scope['method'][:_SHOWN]} {scope['path'][:_SHOWN]}",
-        fix="Check the path: the API is under /core/v1. /core/v1/openapi.json lists the endpoints of the API.",
+        fix="Check the path, or the base_url of the client: the API is under /core/v1. /core/v1/openapi.json lists the "
+        "endpoints of the API.",
     )
 
 

@@ -73,8 +73,9 @@ def decrypt(secret: bytes, ciphertext: str) -> str:
     try:
         return unseal(secret, raw[:NONCE_BYTES], raw[NONCE_BYTES:]).decode()
     except UnicodeDecodeError:
-        raise CipherError("the ciphertext decrypts to bytes that are not UTF-8 text: only text is supported") from None
+        raise CipherError("the ciphertext decrypts to bytes that are not UTF-8 text: encrypt only text") from None
     except ValueError:
         raise CipherError(
-            "the ciphertext does not decrypt with this wallet: it was changed, or another wallet encrypted it"
+            "the ciphertext does not decrypt with this wallet: it was changed, or another wallet encrypted it. "
+            "Pass the unchanged result of Encrypt, and the wallet that you passed to Encrypt."
         ) from None

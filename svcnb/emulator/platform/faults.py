@@ -101,6 +101,6 @@ def _failure(part: Part, status: int) -> ServiceError:
     return StructuredError(
         status,
         f"{name} fails with status {status} because a fault was injected; nothing was charged",
-        fix="Try again, or delete all faults with DELETE /_emulator/faults.",
+        fix="Try again, or delete all faults with emulator.faults.clear() or DELETE /_emulator/faults.",
         headers=headers,
     )

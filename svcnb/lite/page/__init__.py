@@ -30,7 +30,7 @@ _RULES: Final = (
     "form-action 'self'",
 )
 POLICY: Final = "; ".join(_RULES)
-"""Content security policy of the page and of its workers. It permits no address outside the site."""
+"""Content security policy of the page and of its workers. It does not permit addresses outside the site."""
 
 _HERE: Final = Path(__file__).parent
 _WORKER: Final = "service-worker.js"

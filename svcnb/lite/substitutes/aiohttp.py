@@ -9,7 +9,9 @@ class ClientError(Exception):
 
 class _Absent:
     def __init__(self, *_args: object, **_kwargs: object) -> NoReturn:
-        raise NotImplementedError("asynchronous connections of web3 require aiohttp, which has no build for browsers")
+        raise NotImplementedError(
+            "asynchronous connections of web3 require aiohttp, which has no build for browsers: use web3.HTTPProvider"
+        )
 
 
 class ClientTimeout:

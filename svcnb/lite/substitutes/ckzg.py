@@ -4,7 +4,9 @@ from typing import NoReturn
 
 
 def _absent(*_args: object, **_kwargs: object) -> NoReturn:
-    raise NotImplementedError("blob transactions (EIP-4844) require ckzg, which has no build for browsers")
+    raise NotImplementedError(
+        "blob transactions (EIP-4844) require ckzg, which has no build for browsers: use Python on a computer"
+    )
 
 
 blob_to_kzg_commitment = compute_blob_kzg_proof = compute_cells_and_kzg_proofs = load_trusted_setup = _absent

@@ -129,7 +129,9 @@ def _load(grammar: bytes) -> object:
         parse = wait(run_js(_START)(url, to_js((_FOLDER / "tree-sitter.wasm").read_bytes()), to_js(grammar)))
         json.loads(parse("1"))
     except Exception as error:
-        raise ImportError(f"the parser does not work in this browser: {error}") from error
+        raise ImportError(
+            f"the parser does not work in this browser: {error}. Use another browser, or install svcnb on a computer."
+        ) from error
     else:
         return parse
     finally:

@@ -61,7 +61,7 @@ class AddActionToGroupRequest(Request):
 
 
 class RemoveActionFromGroupRequest(Request):
-    """Body of ``remove_action_from_group``, which removes an action. The hash zero removes the wildcard."""
+    """Body of ``remove_action_from_group``, which removes an action or the wildcard from a group."""
 
     group_id: ExistingGroupId
     hashed_cid: HashedCid

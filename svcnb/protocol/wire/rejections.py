@@ -21,7 +21,7 @@ STRICT_TYPES: Final = "strict_types"
 """Name of the validation-context member that enables the exact JSON types of the live service."""
 
 TOLERATED: Final = "tolerated"
-"""Name of the validation-context member that collects the formats of a request that strict types would reject."""
+"""Name of the validation-context member that collects formats that only strict types would reject."""
 _SHOWN: Final = 80
 _LITERALS: Final = {"None": "null", "True": "true", "False": "false"}
 

@@ -19,7 +19,7 @@ Kind = Literal["webhook", "schedule", "chain_event"]
 """Kind of a trigger: a webhook request, a schedule or an event on a chain starts the runs."""
 
 ChainName = Literal["ethereum", "base", "arbitrum", "bsc", "polygon"]
-"""Chains that a chain_event trigger can watch."""
+"""Name of a chain that a chain_event trigger can watch."""
 
 Status = Literal["queued", "running", "retrying", "success", "failed"]
 """State of a run.

@@ -109,8 +109,8 @@ def _group_id_from_number(value: object) -> object:
 def _existing(group_id: int) -> int:
     if group_id == 0:
         raise unusable(
-            "invalid group id 0, which means all groups only in the lists of a usage key: send the id of a single "
-            "group, at least 1"
+            "invalid group id 0: only the lists of a usage key accept 0, which means all groups. Send the id of a "
+            "single group, at least 1"
         )
     return group_id
 

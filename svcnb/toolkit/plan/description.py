@@ -127,7 +127,7 @@ class WalletSpec(_Spec):
 
 
 class GroupSpec(_Spec):
-    """Description of a group and its permissions."""
+    """Description of a group: the actions and the wallets that the group permits."""
 
     actions: tuple[str, ...] = ()
     """Names of actions. ``*`` means every action."""
@@ -168,7 +168,7 @@ class KeySpec(_Spec):
 
 
 class TriggerSpec(_Spec):
-    """Description of a trigger and its action.
+    """Description of a trigger: its action, usage key, kind and settings.
 
     The plan needs the secret of the trigger's usage key. Therefore, the plan must create the key, or the caller must
     pass a store that contains the secret.
@@ -263,7 +263,7 @@ class Description(BaseModel):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) + (f" in {file}" if file else "")
-            message = f": {str(first['msg']).removeprefix('Value error, ')}"
+            message = f": {str(first['msg']).removeprefix('Value error, ').replace('a valid tuple', 'a list')}"
             wrong = "unknown setting" if first["type"] == "extra_forbidden" else "invalid setting"
             raise InvalidArgument(
                 f"{wrong} {where}{message if wrong == 'invalid setting' else ''}",

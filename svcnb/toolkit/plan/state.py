@@ -36,7 +36,7 @@ class Begun(BaseModel):
 
 
 class State(BaseModel):
-    """Names of the resources of one account, stored in a file or in memory.
+    """Resources of one account by their names in the description, stored in a file or in memory.
 
     Attributes:
         account: Hash of a ChainSecured account, or address of the master wallet. Empty before the first plan.

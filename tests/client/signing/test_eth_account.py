@@ -161,7 +161,7 @@ def test_eth_account_recovers_nested_structs_and_arrays_of_every_atomic_type(
         ("bytes4", "text", "0x hex"),
         ("bytes", 5, "0x hex"),
         ("string", 5, "a string"),
-        ("string", "\ud800", "half a surrogate pair"),
+        ("string", "\ud800", "an unpaired surrogate"),
         ("string", None, "a string"),
         ("address", "0x12", "address"),
         ("address", 5, "40 hex digits"),
@@ -207,7 +207,7 @@ def test_a_message_of_many_levels_is_refused() -> None:
     for _ in range(5_000):
         value = {"value": value}
     typed_data = typed("Thing", value)
-    with pytest.raises(SigningError, match="at most 32 structs"):
+    with pytest.raises(SigningError, match="at most 32 levels of structs"):
         typed_data_digest(typed_data)
 
 

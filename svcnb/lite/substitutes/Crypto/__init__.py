@@ -10,10 +10,14 @@ class Absent:
         self._name = name
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise NotImplementedError(f"{self._name}.{name} requires pycryptodome, which has no build for browsers")
+        raise NotImplementedError(
+            f"{self._name}.{name} requires pycryptodome, which has no build for browsers: use Python on a computer"
+        )
 
     def __call__(self, *_args: object, **_kwargs: object) -> NoReturn:
-        raise NotImplementedError(f"{self._name} requires pycryptodome, which has no build for browsers")
+        raise NotImplementedError(
+            f"{self._name} requires pycryptodome, which has no build for browsers: use Python on a computer"
+        )
 
 
 Random = Absent("Crypto.Random")

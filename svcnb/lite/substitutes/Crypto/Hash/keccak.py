@@ -30,5 +30,7 @@ def new(*, data: bytes = b"", digest_bits: int = 256, update_after_digest: bool 
         NotImplementedError: ``digest_bits`` is not 256.
     """
     if digest_bits != 256:
-        raise NotImplementedError(f"Keccak-{digest_bits} requires pycryptodome, which has no build for browsers")
+        raise NotImplementedError(
+            f"Keccak-{digest_bits} requires pycryptodome, which has no build for browsers: use Python on a computer"
+        )
     return Keccak_Hash(bytes(data))

@@ -72,7 +72,7 @@ class World:
         return template.derive(self.config | changed, name="CONDITION")
 
     def lie(self, *lies: dict[str, Any]) -> None:
-        """Sets the false results of the nodes, in order. The other nodes return true results."""
+        """Sets the false results of the first nodes, one argument for each node. Other nodes return true results."""
         for number, node in enumerate(self.nodes):
             node.answers = {"/": node_of(self.w3, **(lies[number] if number < len(lies) else {}))}
 

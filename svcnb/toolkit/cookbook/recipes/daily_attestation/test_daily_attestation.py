@@ -73,7 +73,7 @@ class World:
         return report
 
     def next(self) -> dict[str, Any]:
-        """Creates the report of a later period."""
+        """Waits for a later period, and creates the report of that period."""
         self.wait()
         return self.attest()
 
