@@ -182,7 +182,7 @@ def in_commands(hint: str) -> str:
 
 
 def repair_commands(code: str) -> str:
-    """Converts the Python code that fixes a missing permission to commands, one per line.
+    """Translates Python code that adds a missing permission into commands, one per line.
 
     Lines for which no command exists stay unchanged.
 

@@ -58,7 +58,10 @@ def _chosen(url: str | None) -> str | None:
 
 
 def _address(url: str | None) -> str:
-    """Returns the chosen address, or the address of the only running emulator."""
+    """Returns the address that `_chosen` returns, or the address of the only running emulator.
+
+    Without a chosen address, raises an error if no emulator or more than one emulator is running.
+    """
     if (chosen := _chosen(url)) is not None:
         return chosen
     found = control_tokens.running()

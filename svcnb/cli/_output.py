@@ -28,7 +28,8 @@ _IDENTIFIERS: Final = (
 def output_options(command: F) -> F:
     """Decorator that adds ``--output``, ``--json`` (short for ``--output json``) and ``--quiet``.
 
-    The command receives the argument ``as_json``, which is True if the command must pass complete records to `show`.
+    The command receives the argument ``as_json``. It is True for JSON and CSV. The command must then pass all fields of
+    its result to `show`.
     """
 
     @click.option(
@@ -66,7 +67,8 @@ def show(value: object, *, as_json: bool, text: str | None = None, columns: Sequ
         as_json: Whether to print one JSON document, or CSV with the option ``--output csv``.
         text: Text to print instead of the value. None prints the value, as a table if possible. With an empty string,
             the function does not print anything.
-        columns: Header of the CSV output of an empty list. A `Listing` does not need this argument.
+        columns: Header of the CSV output of an empty list. A `Listing` does not need this argument, because its model
+            contains the columns.
     """
     plain = jsonable(value)
     if as_json:

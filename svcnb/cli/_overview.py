@@ -38,7 +38,7 @@ COMMANDS: dict[str, str] = {
     "triggers": "Manage triggers, which run actions automatically.",
     "types": "Write TypeScript declarations, so that an editor completes and checks the code of actions.",
     "wallets": "Manage wallets, whose private keys the service derives.",
-    "workshop": "Run a workshop, with an emulator for each learner and a progress board.",
+    "workshop": "Run a workshop, with a progress board and with an emulator for each learner.",
 }
 
 _HELP = """\

@@ -267,13 +267,13 @@ def _private(path: str, flags: int) -> int:
 
 
 def print_usage_key(key: UsageKey, *, as_json: bool, into: TextIO | None) -> None:
-    """Prints a new usage key; see `print_secret`."""
+    """Prints a new usage key with its hash, or writes the key to a file. For the arguments, see `print_secret`."""
     secret = key.usage_api_key.reveal() if key.usage_api_key else ""
     print_secret("usage_api_key", secret, as_json=as_json, beside={"api_key_hash": key.api_key_hash}, into=into)
 
 
 def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any], into: TextIO | None) -> None:
-    """Prints a new key on standard output, and a reminder to store the key on standard error.
+    """Prints a new key, or writes the key to a file. If it prints the key, it also reminds the user to store the key.
 
     If the key cannot be printed, the function saves it in a new temporary file, because the service shows it only once.
 
@@ -282,7 +282,7 @@ def print_secret(name: str, secret: str, *, as_json: bool, beside: dict[str, Any
         secret: Text of the new key.
         as_json: Whether to print one JSON document.
         beside: Other values to print with the key.
-        into: File to write the key to, instead of standard output.
+        into: Open file to write the key to. None prints the key on standard output.
     """
     from svcnb.cli._output import quiet, show
     from svcnb.client.errors import SvcnbError

@@ -85,8 +85,8 @@ _NEW = "new"
 def command(ctx: click.Context, /, name: str | None, file_of_new: str | None, **options: Any) -> None:
     """Create a report: run history, spend, permissions, triggers, or your own notebook.
 
-    NAME is a report or a notebook, for example mine.ipynb. `svcnb report new FILE` creates a notebook that you can
-    edit.
+    NAME is the name of a report, or the path of a notebook, for example mine.ipynb. `svcnb report new FILE` creates a
+    notebook that you can edit.
 
     The exit code is 0 if the report finds no problem, and 7 if the report finds a problem. Code 1 means that a cell
     failed, or that the webhook of --notify did not accept the result. In all these cases, the command saves the

@@ -76,7 +76,7 @@ def _ask(base_url: str | None) -> tuple[int, int, Vocabulary]:
 
 
 def _wallet(text: str) -> tuple[bytes, str]:
-    """Returns the 32 bytes of the private key, and the address of the wallet."""
+    """Parses a private key in hex. Returns its 32 bytes, and the address of the wallet."""
     from svcnb.protocol.hashes import checksum_address
     from svcnb.protocol.signature import address_of_secret
 

@@ -38,7 +38,7 @@ _ROSTERS = (".csv", ".txt")
 
 @click.group("workshop", cls=CommandGroup)
 def command() -> None:
-    """Run a workshop, with an emulator for each learner and a progress board.
+    """Run a workshop, with a progress board and with an emulator for each learner.
 
     `start` runs the server. The other commands send requests to the server of the same FOLDER.
     """

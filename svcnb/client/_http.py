@@ -7,6 +7,8 @@ import logging
 import ssl
 import time
 import weakref
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -39,9 +41,8 @@ class SyncTransport:
     """Synchronous transport with keep-alive connections. Several threads can use one transport.
 
     Args:
-        base_url: Address of the service. The transport loads CA certificates only if this address begins with
-            ``https``. It uses a proxy from the environment only if the address is not on this machine. The transport
-            can also send requests to other addresses, for example to a chain node.
+        base_url: Address of the service. The transport can also send requests to other addresses, for example to a
+            chain node. For addresses on this machine, it does not use a proxy from the environment.
         transport: Transport object of the HTTP library, for tests.
         client: The user's own client, whose limits, proxies, certificates and hooks apply. The transport does not close
             this client. With None, the transport creates its own client.
@@ -156,15 +157,34 @@ def _cause(error: httpx.HTTPError) -> httpx.HTTPError | None:
     return None if isinstance(error, httpx.LocalProtocolError) else _without_frames(error)
 
 
+class _TlsContext(ssl.SSLContext):
+    """TLS context that loads the CA certificates before the first TLS connection.
+
+    Loading them takes longer than a hundred calls, and connections without TLS need no certificates.
+    """
+
+    @cached_property
+    def _loaded(self) -> ssl.SSLContext:
+        return httpx.create_ssl_context()
+
+    def set_alpn_protocols(self, alpn_protocols: Iterable[str]) -> None:
+        self._loaded.set_alpn_protocols(alpn_protocols)
+
+    def wrap_socket(self, *args: Any, **named: Any) -> ssl.SSLSocket:
+        return self._loaded.wrap_socket(*args, **named)
+
+    def wrap_bio(self, *args: Any, **named: Any) -> ssl.SSLObject:
+        return self._loaded.wrap_bio(*args, **named)
+
+
 def _options(base_url: str) -> dict[str, Any]:
-    parts = urlsplit(base_url)
+    # A proxy from the environment cannot reach the loopback addresses of this machine.
+    host = urlsplit(base_url).hostname or ""
+    direct = {"localhost", "*.localhost", "127.0.0.1", "::1"} | ({host} if is_loopback(host) else set())
     return {
         "limits": _LIMITS,
-        # Loading all CA certificates takes longer than a hundred calls, and plain HTTP needs no certificates. An empty
-        # context trusts no certificate, so the context does not make a later request to an https address less secure.
-        "verify": True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
-        # A proxy from the environment cannot reach the loopback address of this machine.
-        "trust_env": not is_loopback(parts.hostname or ""),
+        "verify": _TlsContext(ssl.PROTOCOL_TLS_CLIENT),
+        "mounts": {f"all://[{each}]" if ":" in each else f"all://{each}": None for each in direct},
     }
 
 
@@ -229,17 +249,7 @@ def _do_nothing() -> None:
 def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
     where = "{0.scheme}://{0.netloc}".format(urlsplit(request.url))
     if isinstance(error, httpx.ConnectError):
-        unreached = TransportError(f"cannot connect to {where}")
-        unreached.unsent = True
-        # If the address is on this machine, no server runs there, and a retry is useless.
-        unreached.refused = is_loopback(urlsplit(request.url).hostname or "")
-        unreached.hint = (
-            "Check that the emulator is running. To start an emulator, run `svcnb emulator`, or use `with "
-            "svcnb.Emulator() as emu: ...`. In a lesson, run the first cell again, which starts a new emulator."
-            if unreached.refused
-            else "Check the address and the network."
-        )
-        return unreached
+        return _unreached(error, where)
     if isinstance(error, httpx.TimeoutException):
         return _late(error, where, request)
     if isinstance(error, httpx.LocalProtocolError):
@@ -255,6 +265,36 @@ def _explain(error: httpx.HTTPError, request: Request) -> TransportError:
     if isinstance(error, httpx.DecodingError):
         return TransportError(f"the response from {where} cannot be decompressed")
     return TransportError(f"the connection to {where} was lost: {type(error).__name__}")
+
+
+def _unreached(error: httpx.ConnectError, where: str) -> TransportError:
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        failed = TransportError(
+            f"the certificate of {where} cannot be verified: {cause.verify_message}",
+            hint="Check the address. For a certificate of a private authority, set the environment variable "
+            "SSL_CERT_FILE to the file with the authority's certificate.",
+        )
+    elif cause is not None:
+        failed = TransportError(
+            f"cannot start TLS with {where}: {cause.reason or cause}",
+            hint="Check the address. If the server does not use TLS, use http:// instead of https://.",
+        )
+    else:
+        # If the address is on this machine, no server runs there, and a retry is useless.
+        is_here = is_loopback(urlsplit(where).hostname or "")
+        failed = TransportError(
+            f"cannot connect to {where}",
+            hint="Check that the emulator is running. To start an emulator, run `svcnb emulator`, or use `with "
+            "svcnb.Emulator() as emu: ...`. In a lesson, run the first cell again, which starts a new emulator."
+            if is_here
+            else "Check the address and the network.",
+        )
+        failed.refused = is_here
+    failed.unsent = True
+    return failed
 
 
 def _late(error: httpx.TimeoutException, where: str, request: Request) -> TimedOut:

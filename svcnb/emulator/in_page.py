@@ -32,7 +32,7 @@ _NEVER_S: Final = 1e9
 
 
 class PageService:
-    """Service in this page. `svcnb.launch.Emulator` uses this class instead of a process.
+    """Emulator in this browser page. `svcnb.launch.Emulator` uses this class instead of a process.
 
     Args:
         settings: Settings by name. ``state`` is the name of a state in the browser's storage (`svcnb.page_storage`).

@@ -27,7 +27,9 @@ _BACKLOG = 512
 
 
 def build_app(service: Service) -> Middleware:
-    """Returns the application of a service, with its triggers connected. Call this function on the event loop.
+    """Returns the application of a service, and sets it as the application that executes the runs of triggers.
+
+    Call this function on the event loop.
 
     Args:
         service: Components of the application. The components can start later, but must run before the first request.

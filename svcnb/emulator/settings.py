@@ -364,7 +364,7 @@ class Settings(BaseModel):
 
     @cached_property
     def limits(self) -> defaults.ActionLimits:
-        """Limits of one run. The source of an action must also fit into a request body."""
+        """Limits of one run. The maximum length of a source is at most the maximum size of a request body."""
         return defaults.ActionLimits(
             timeout_ms=self.action_timeout_ms,
             memory_limit_mb=self.action_memory_limit_mb,

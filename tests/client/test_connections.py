@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import socket
+import ssl
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -11,9 +12,10 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+import trustme
 
 from svcnb.client import Client, errors
-from svcnb.client._http import SyncTransport
+from svcnb.client._http import AsyncTransport, SyncTransport
 from svcnb.client.calls import Request
 
 
@@ -72,6 +74,50 @@ def test_requests_to_this_machine_ignore_the_proxy_of_the_environment(server, mo
     monkeypatch.setenv(name, "http://127.0.0.1:9")
     with Client(f"http://127.0.0.1:{server.server_port}") as svc:
         assert svc.wallets.list() == []
+
+
+@pytest.fixture
+def https_url(server, tmp_path, monkeypatch) -> str:
+    """Address of an HTTPS server with a certificate of an authority that SSL_CERT_FILE contains."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    return f"https://localhost:{server.server_port}"
+
+
+def request_to(url: str) -> Request:
+    return Request("GET", url, content=None, headers={}, connect_timeout=60.0, timeout=60.0)
+
+
+@pytest.mark.parametrize("service", ["http://127.0.0.1:9", "https://service.test"])
+async def test_a_client_of_any_address_verifies_the_certificate_of_a_chain_node(https_url: str, service: str) -> None:
+    sync, awaited = SyncTransport(service), AsyncTransport(service)
+    assert sync.send(request_to(https_url)).status == 200
+    assert (await awaited.send(request_to(https_url))).status == 200
+    with pytest.raises(errors.TransportError, match=r"the certificate of .* cannot be verified: .*127\.0\.0\.1"):
+        sync.send(request_to(https_url.replace("localhost", "127.0.0.1")))  # not a name in the certificate
+    sync.close()
+    await awaited.aclose()
+
+
+def test_the_error_for_a_server_without_tls_names_the_other_scheme(server) -> None:
+    transport = SyncTransport("http://127.0.0.1:9")
+    with pytest.raises(errors.TransportError, match="cannot start TLS with https://127") as caught:
+        transport.send(request_to(f"https://127.0.0.1:{server.server_port}"))
+    assert "http:// instead of https://" in caught.value.hint
+    transport.close()
+
+
+def test_the_proxy_of_the_environment_is_for_other_machines(server, monkeypatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{server.server_port}")
+    transport = SyncTransport("http://127.0.0.1:9")
+    assert transport.send(request_to("http://node.test/")).status == 200  # the server answers as a proxy
+    with pytest.raises(errors.TransportError):
+        transport.send(request_to("http://localhost:9/"))
+    transport.close()
 
 
 @pytest.fixture

@@ -157,13 +157,14 @@ class PendingFolder:
         """Returns all records, oldest first.
 
         Raises:
-            ConfigError: A record cannot be read or decrypted. The store never skips records silently.
+            ConfigError: The folder or a record cannot be read, or a record cannot be decrypted. The store never skips
+                records silently.
         """
-        try:
-            paths = sorted(self.folder.glob("*.pending"))
-        except OSError:
-            return []
-        found = (self._read(path) for path in paths)
+        with _file_errors(
+            f"cannot read the recovery records in {self.folder}", "Make the folder readable for your user."
+        ):
+            paths = list(self.folder.iterdir()) if self.folder.exists() else []
+        found = (self._read(path) for path in paths if path.suffix == ".pending")
         return sorted((record for record in found if record), key=lambda record: (record.begun, record.id))
 
     def get(self, identity: str) -> PendingMint:

@@ -54,7 +54,7 @@ class Access:
     """Authentication by API keys.
 
     Args:
-        permissions: Permission cache, which resolves keys.
+        permissions: Permission cache, which finds the account of a key.
         faults: Injected failures of the chain.
 
     Attributes:
@@ -67,13 +67,13 @@ class Access:
         self.key = Guard(self._resolves, frozenset({401, 503}), KEY_SCHEMES)
 
     async def identify(self, call: Call) -> Caller:
-        """Returns the account of the request's key. Resolves the key only once per request.
+        """Returns the request's key and its account. Finds the account only once per request.
 
         Args:
             call: Request whose key identifies the account.
 
         Returns:
-            The account of the key.
+            The key and its account.
 
         Raises:
             StructuredError: 401 if the key is missing or unknown, or 503 if the chain does not respond.

@@ -74,7 +74,7 @@ class PermissionCache:
     # --- accounts -----------------------------------------------------------------------------------------------
 
     async def resolve(self, presented_key: str) -> Caller:
-        """Returns the account of a key.
+        """Returns the hash of a key, and the account to which the key belongs.
 
         Args:
             presented_key: The key as received, without surrounding spaces.

@@ -45,7 +45,7 @@ class Accounts:
         custody: Custody that derives keys.
         processor: Payment processor, which creates the customer of a new account.
         ledger: Ledger, which adds starter credits.
-        access: Authentication, which resolves keys.
+        access: Authentication, which finds the account of a key.
         faults: Injected faults of the chain.
         store: The database, which counts new accounts for all servers that share it.
         settings: Settings with the starter credits, and with the rate limit for new accounts per IP address.

@@ -140,7 +140,7 @@ def require_owner(caller: Caller) -> None:
 
 
 def failure_of(revert: ContractRevert) -> ServiceError:
-    """Converts a contract's revert to the error for the caller."""
+    """Converts a contract's revert to the HTTP error for the caller."""
     if revert.name == _PAYER_DENIED:
         return EndpointFailure(403, ONLY_ADMIN_WALLET)
     if revert.name in _DENIALS or revert.name.startswith(_DENIAL_PREFIX):

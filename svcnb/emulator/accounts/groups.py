@@ -1,4 +1,4 @@
-"""Groups and their permissions."""
+"""Endpoints that change groups, and the actions and wallets that a group permits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svcnb.protocol.wire.groups import (
 
 
 class Groups(ManagedWrites):
-    """Endpoints for groups and their permissions."""
+    """Endpoints that change groups, and the actions and wallets that a group permits."""
 
     tag = "Groups"
 

@@ -31,7 +31,7 @@ class Lists:
     Attributes:
         contract: Client of the contract.
         creation_order: Reader of the creation order of list entries.
-        access: Authentication, which resolves keys.
+        access: Authentication, which finds the account of a key.
         settings: Settings with the default and maximum page size.
     """
 

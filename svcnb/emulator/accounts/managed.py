@@ -1,4 +1,4 @@
-"""Base class of the endpoints for managed writes. These endpoints share guards, price and errors."""
+"""Base class of the endpoints for managed writes: transactions that the service sends for accounts in API mode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from svcnb.protocol.limits import MANAGEMENT_COST_CENTS
 class ManagedWrites:
     """Base class of the endpoints for managed writes.
 
-    Each endpoint requires a key of an account with credit, and costs 1 cent.
+    These endpoints share guards, price and errors. Each endpoint requires a key of an account with credit, and costs
+    1 cent.
 
     Source: docs/service/billing.md#prices.
 

@@ -101,7 +101,7 @@ class UsageKeys(ManagedWrites):
         return Success()
 
     def _arguments(self, call: Call, hashed: int, body: UsageKeyPermissions) -> tuple[Any, ...]:
-        """Returns the arguments of setUsageApiKey."""
+        """Returns the arguments of the contract function setUsageApiKey, for the key with the hash ``hashed``."""
         return (
             call.caller.master_hash,
             hashed,

@@ -70,7 +70,7 @@ class RunActions:
         clock: Clock for the timestamps of the records.
         faults: Injected faults.
         load: Monitor of the machine's load.
-        access: Authentication, which resolves keys.
+        access: Authentication, which finds the account of a key.
         billing: Guards that reserve credit for a run.
     """
 
@@ -274,7 +274,7 @@ class RunActions:
 
 @asynccontextmanager
 async def _while_connected(call: Call) -> AsyncIterator[None]:
-    """Cancels the code block when the caller closes the connection, so that the run releases its slot.
+    """Context manager that cancels its block when the caller closes the connection, so that the run releases its slot.
 
     Raises:
         CallerDisconnected: The caller closed the connection.

@@ -35,7 +35,7 @@ DECLINED: Final = {
     "4000000000000127": Declined("incorrect_cvc", "the card was declined: its security code is incorrect"),
     "4000000000000119": Declined("processing_error", "the card was declined: an error occurred while processing it"),
 }
-"""Declined numbers, each with a different reason."""
+"""Test numbers that the processor declines, each with the reason for the decline."""
 
 _SEPARATORS = re.compile(r"[\s-]+")
 

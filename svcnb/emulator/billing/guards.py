@@ -25,7 +25,7 @@ class BillingGuards:
     """Guards that determine the paying account and check whether billing is available.
 
     Args:
-        access: Authentication, which resolves keys.
+        access: Authentication, which finds the account of a key.
         permissions: Permission cache, which finds the account of a wallet.
         ledger: The ledger of credits.
         faults: Injected faults.

@@ -74,7 +74,7 @@ class Hold:
             await self._batcher.order(_Order(self, cents=cents))
 
     def release(self) -> None:
-        """Ends the hold without a charge. The call has no effect after `settle` or an earlier `release`."""
+        """Ends the hold without a charge. Has no effect after `settle` or an earlier `release`."""
         self._batcher.release(self)
 
     async def __aenter__(self) -> Self:
@@ -150,7 +150,7 @@ class _Batcher:
     steps only once for all its requests. A database in memory has no queue, so each request is a separate batch.
 
     Several servers can share the database. Each server then also writes its reserved credit in the transaction of the
-    batch (`store`), and subtracts the credit that the other servers have reserved.
+    batch (see the module `store`). The available credit excludes the credit that other servers have reserved.
 
     Args:
         store: The database.

@@ -53,7 +53,7 @@ class Processor:
         store: The database.
         clock: Clock that determines when a delayed payment is complete.
         randomness: Source of ids and client secrets.
-        custody: Custody, which identifies the emulator in the publishable key.
+        custody: Custody of the root secret. The publishable key is derived from the root secret.
         settings: Settings with ``crypto_delay_ms``.
 
     Attributes:

@@ -66,7 +66,7 @@ class ControlPlane:
 
     Attributes:
         settings: The emulator's settings.
-        guard: Guard of the endpoints.
+        guard: Guard that requires the control token.
         clock: The emulator's clock.
         chain: The chain with the contract.
         ledger: The ledger of credits.

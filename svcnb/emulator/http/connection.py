@@ -266,7 +266,10 @@ class Connection(HttpToolsProtocol):
             )
 
     def _refuse(self, refusal: StructuredError) -> None:
-        """Sends an error response instead of the application's response, and closes the connection."""
+        """Sends an error response instead of the application's response, and closes the connection.
+
+        If the response to an earlier request is in progress, sends only the rest of that response before the close.
+        """
         self.is_refused = True
         self._unset_keepalive_if_required()
         cycle = self._served

@@ -40,7 +40,7 @@ class Caller(NamedTuple):
     Attributes:
         key_hash: Hash of the key, which identifies the key in the contract.
         master_hash: Hash of the account key, which identifies the account.
-        is_master: Whether the key is the account key (or the alias of an admin wallet), and not a usage key.
+        is_master: Whether the key is the account key, or the caller is the admin wallet. False for a usage key.
         managed: Whether the account is in API mode.
         admin_address: Address of the account's admin wallet, in lowercase.
         billing_wallet: Address of the wallet that identifies the paying account, in lowercase.

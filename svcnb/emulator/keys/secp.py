@@ -1,4 +1,4 @@
-"""Public keys of secp256k1 private keys."""
+"""Computation of public keys from secp256k1 private keys."""
 
 from __future__ import annotations
 

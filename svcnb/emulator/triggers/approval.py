@@ -81,7 +81,7 @@ async def answer(ask: Ask) -> Response:
 
 
 async def login_page(ask: Ask) -> Response:
-    """Returns the sign-in page."""
+    """Returns the sign-in page. If the query contains a challenge, the approval page follows the sign-in."""
     challenge = ask.call.request.query_params.get("challenge", "")
     return pages.sign_in(_target(challenge), without_token=DEFAULT_EMAIL if _is_private(ask) else None)
 

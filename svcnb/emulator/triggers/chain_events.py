@@ -57,7 +57,7 @@ class WatchedChain:
     Attributes:
         name: Name of the chain in a trigger's settings.
         rpc: JSON-RPC connection to the chain.
-        confirmations: Number of blocks that must follow the block of a log.
+        confirmations: Number of blocks that must follow a block before the scanner reads the block.
     """
 
     name: ChainName

@@ -82,10 +82,11 @@ def _next_tick(trigger: TriggerRecord) -> float:
 
 
 def _admit_tick(connection: Connection, trigger_id: str, scan: float, now: float) -> bool:
-    """Handles the first due tick in one transaction.
+    """Creates a run for the first due tick of a trigger, unless the tick already has a run.
 
     Returns:
-        Whether the function handled a tick. False if no tick is due, the queue is full, or the trigger cannot run.
+        Whether a tick was due and now has a run. False if no tick is due, the queue is full, or the trigger is disabled
+        or is not a schedule.
     """
     trigger = find_trigger(connection, trigger_id)
     if trigger is None or not trigger.enabled or trigger.kind != "schedule":

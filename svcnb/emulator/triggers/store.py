@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
@@ -12,7 +13,7 @@ from svcnb.emulator.platform.database import Connection, setting
 from svcnb.protocol.nesting import parse
 
 SIZED: Final = ("name", "action_code", "default_params", "config", "sealed_usage_key", "account_address")
-"""Columns of a trigger whose length the user determines."""
+"""Columns of the table ``triggers`` with user-defined values of variable length."""
 
 
 def to_json(value: object) -> str:
@@ -71,7 +72,7 @@ class TriggerRecord:
 
     @classmethod
     def of(cls, connection: Connection, row: dict[str, Any]) -> Self:
-        """Creates a record from a row with all columns."""
+        """Creates a record from a row of the database, and unescapes the user's texts."""
         values: dict[str, Any] = row | {name: connection.unescaped(row[name]) for name in _TEXTS}
         values["enabled"] = bool(row["enabled"])  # SQLite has no boolean type
         return cls(**values)
@@ -97,7 +98,7 @@ class RunRecord:
 
     @classmethod
     def of(cls, connection: Connection, row: dict[str, Any]) -> Self:
-        """Creates a record from a row with all columns."""
+        """Creates a record from a row of the database, and unescapes the error message."""
         values: dict[str, Any] = row | {"error": connection.unescaped(row["error"])}
         return cls(**values)
 
@@ -113,9 +114,13 @@ def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = 
     return TriggerRecord.of(connection, row)
 
 
-def trigger_chars(trigger: TriggerRecord) -> int:
-    """Returns the total length of the columns in `SIZED`, in characters."""
-    return sum(len(getattr(trigger, name) or "") for name in SIZED)
+def trigger_bytes(values: Mapping[str, Any]) -> int:
+    """Returns the total length of the columns in `SIZED`, in bytes of UTF-8.
+
+    Args:
+        values: Values of a trigger by column.
+    """
+    return sum(len((values[name] or "").encode("utf-8", "surrogatepass")) for name in SIZED)
 
 
 def list_triggers(connection: Connection, user_id: str) -> list[TriggerRecord]:
@@ -248,7 +253,7 @@ def oldest_open_run(connection: Connection, trigger_id: str) -> RunRecord | None
 
 
 _TEXTS: Final = ("name", "action_code", "account_address")
-"""Columns of a trigger with user-defined text."""
+"""Columns of the table ``triggers`` with text from the user, which the database stores in escaped form."""
 
 
 def _escaped(connection: Connection, values: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def endpoints(rows: Rows) -> list[Endpoint]:
-    """Returns the endpoint for webhooks."""
+    """Returns a list with the endpoint that receives webhook requests."""
     refusals = frozenset({400, 404, 410, 413, 429})
     return [
         rows.row(

@@ -94,8 +94,8 @@ def run_input(body: bytes, content_type: str, headers: dict[str, list[str]]) -> 
     """Returns the input of a webhook run.
 
     The field ``event`` contains the parsed body only if the content type is JSON and the body is valid JSON. Otherwise,
-    the field contains the body as text, with U+FFFD in place of bytes that are not UTF-8. A sender can therefore test
-    the webhook with an empty body.
+    the field contains the body as text, with U+FFFD in place of bytes that are not UTF-8. The service does not reject
+    invalid JSON, because some senders test a webhook with an empty body.
     """
     try:
         raw, encoding = body.decode(), "utf-8"

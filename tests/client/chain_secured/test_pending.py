@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from svcnb.client.chain_secured.pending import PendingFolder, PendingMint
-from svcnb.client.errors import InvalidArgument
+from svcnb.client.errors import ConfigError, InvalidArgument
 
 FIELDS: dict[str, Any] = {
     "kind": "wallet",
@@ -79,3 +79,10 @@ def test_a_mint_that_ends_during_a_listing_is_omitted_without_an_error(
     assert [record.name for record in records.all()] == [kept.name]
     with pytest.raises(InvalidArgument, match="no interrupted creation"):
         records.get(ended.id)
+
+
+def test_a_folder_that_cannot_be_read_is_not_an_empty_list(tmp_path: Path) -> None:
+    assert PendingFolder(tmp_path / "missing", tmp_path / "key").all() == []
+    (tmp_path / "pending").write_text("not a folder")
+    with pytest.raises(ConfigError, match=r"cannot read the recovery records in .*pending: Not a directory"):
+        PendingFolder(tmp_path / "pending", tmp_path / "key").all()
