@@ -380,7 +380,7 @@ class Workshop(Checked):
         if self.emulators is None:
             raise InvalidArgument(
                 "this operation needs emulators on this machine, but this workshop runs them on the learners' machines",
-                hint="Create the workshop with hosts_emulators=True, or ask the learner to run the first cell again.",
+                hint="Create the workshop with hosts_emulators=True, or ask the learner to run the lesson again.",
             )
         return self.emulators
 
