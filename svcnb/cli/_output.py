@@ -67,7 +67,8 @@ def show(value: object, *, as_json: bool, text: str | None = None, columns: Sequ
         as_json: Whether to print one JSON document, or CSV with the option ``--output csv``.
         text: Text to print instead of the value. None prints the value, as a table if possible. With an empty string,
             the function does not print anything.
-        columns: Header of the CSV output of an empty list. A `Listing` does not need this argument.
+        columns: Header of the CSV output of an empty list. A `Listing` does not need this argument, because its model
+            contains the columns.
     """
     plain = jsonable(value)
     if as_json:

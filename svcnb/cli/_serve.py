@@ -55,7 +55,8 @@ def serve(given: Mapping[str, Any]) -> ExitCode:
 def serve_supervised() -> ExitCode:
     """Runs the emulator with settings from one line of JSON on standard input, until standard input ends.
 
-    The field `LISTENER` of the JSON object can contain the file descriptor of an inherited listening socket.
+    The JSON object can contain the file descriptor of an inherited listening socket. `LISTENER` is the name of this
+    field.
     """
     with _stoppable():
         given = json.loads(sys.stdin.readline() or "{}")

@@ -11,10 +11,10 @@ from __future__ import annotations
 import uuid
 from typing import Any, Final
 
-from svcnb.emulator.platform.database import Connection
+from svcnb.emulator.platform.database import POSTGRESQL, Connection
 from svcnb.emulator.platform.rate_limiter import CLOCK_DIFFERENCE_S
 from svcnb.emulator.triggers.errors import Refused, limited
-from svcnb.emulator.triggers.store import SIZED, TriggerRecord
+from svcnb.emulator.triggers.store import SIZED, TriggerRecord, trigger_bytes
 from svcnb.protocol.limits import (
     DEFAULT_QUEUED_RUNS,
     DEFAULT_RUNS_PER_MINUTE,
@@ -125,25 +125,22 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
     Raises:
         Refused: 413 ``triggers_too_large``.
     """
+    length = "octet_length({})" if connection.kind == POSTGRESQL else "length(CAST({} AS BLOB))"
+    sizes = " + ".join(f"coalesce({length.format(name)}, 0)" for name in SIZED)
     held = connection.value(
-        """
-        SELECT coalesce(sum(
-            length(name) + length(action_code) + length(default_params) + length(config) + length(sealed_usage_key)
-            + coalesce(length(account_address), 0) + :each
-        ), 0) FROM triggers WHERE user_id = :user_id AND id <> :id
-        """,
+        f"SELECT coalesce(sum({sizes} + :each), 0) FROM triggers WHERE user_id = :user_id AND id <> :id",  # noqa: S608 - no user input
         user_id=values["user_id"],
         id=values["id"],
         each=TRIGGER_BYTES,
     )
-    size = TRIGGER_BYTES + sum(len(values[name] or "") for name in SIZED)
+    size = TRIGGER_BYTES + trigger_bytes(values)
     if int(held) + size > MAX_TRIGGERS_BYTES:
         raise Refused(
             413,
             "triggers_too_large",
             f"this trigger has {size} bytes, and your other triggers have {held} bytes: together, at most "
-            f"{MAX_TRIGGERS_BYTES} bytes are allowed. The bytes of a trigger are its code, params, settings, name, "
-            f"key, address, and {TRIGGER_BYTES} additional bytes. Delete unused triggers, or send less data.",
+            f"{MAX_TRIGGERS_BYTES} bytes are allowed. The size of a trigger includes its code, params, settings, "
+            f"name, key and address, and {TRIGGER_BYTES} additional bytes. Delete unused triggers, or send less data.",
         )
 
 

@@ -131,9 +131,9 @@ class RunQueues:
         await self.look()
 
     async def look(self) -> None:
-        """Opens a queue for every trigger with unfinished runs that has no open queue here.
+        """Opens a queue for every trigger that has unfinished runs, but no open queue on this server.
 
-        Another server can have ended before it executed these runs.
+        For example, another server was killed before it executed these runs.
         """
         open_ones = "SELECT DISTINCT trigger_id FROM trigger_runs WHERE finished_at IS NULL"
         for trigger_id in await self._store.run(lambda connection: connection.column(open_ones)):

@@ -155,8 +155,8 @@ def read(model: type[BaseModel], value: Any) -> Any:
     """Validates a body against a model, and returns the instance of the model.
 
     Raises:
-        Refused: 422 ``unprocessable_entity``. The message omits the values of the body, because the body contains a
-            key.
+        Refused: 422 ``unprocessable_entity`` if the body does not match the model. The message omits the values of
+            the body, because the body can contain a usage key.
     """
     try:
         return model.model_validate(value)

@@ -104,7 +104,7 @@ async def listed(ask: Ask) -> Response:
     """Lists the caller's triggers, newest first."""
     user = await ask.user()
     found = await ask.triggers.store.run_long(lambda connection: store.list_triggers(connection, user.id))
-    size = sum(store.trigger_chars(trigger) for trigger in found)
+    size = sum(store.trigger_bytes(vars(trigger)) for trigger in found)
     return await _response(lambda: [_shown(ask, trigger) for trigger in found], size)
 
 
@@ -130,7 +130,7 @@ async def _try_to_change(ask: Ask, before: TriggerRecord, body: PatchTrigger) ->
     checks of the kind, the settings and the usage key are then no longer valid.
     """
     triggers = ask.triggers
-    is_long = is_large(body) or store.trigger_chars(before) > LARGE_BYTES
+    is_long = is_large(body) or store.trigger_bytes(vars(before)) > LARGE_BYTES
     changes, moved = await _beside(lambda: _changes(ask, before, body), is_long=is_long)
     now = triggers.clock.now()
     if moved:
@@ -146,8 +146,8 @@ async def _try_to_change(ask: Ask, before: TriggerRecord, body: PatchTrigger) ->
             return None
         # An owner who already exceeds the limit can still rename, disable and shorten triggers.
         changed = replace(before, **changes)
-        if store.trigger_chars(changed) > store.trigger_chars(before):
-            require_room_for_trigger(connection, changed.__dict__)
+        if store.trigger_bytes(vars(changed)) > store.trigger_bytes(vars(before)):
+            require_room_for_trigger(connection, vars(changed))
         store.change_trigger(connection, before.id, changes)
         return store.find_trigger(connection, before.id)
 
@@ -250,7 +250,7 @@ async def _response(shown: Callable[[], object], size: int) -> Response:
 
 
 async def _shown_trigger(ask: Ask, trigger: TriggerRecord) -> Response:
-    return await _response(lambda: _shown(ask, trigger), store.trigger_chars(trigger))
+    return await _response(lambda: _shown(ask, trigger), store.trigger_bytes(vars(trigger)))
 
 
 def _changes(ask: Ask, before: TriggerRecord, body: PatchTrigger) -> tuple[dict[str, Any], bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
@@ -113,9 +114,13 @@ def find_trigger(connection: Connection, trigger_id: str, user_id: str | None = 
     return TriggerRecord.of(connection, row)
 
 
-def trigger_chars(trigger: TriggerRecord) -> int:
-    """Returns the total length of the columns in `SIZED`, in characters."""
-    return sum(len(getattr(trigger, name) or "") for name in SIZED)
+def trigger_bytes(values: Mapping[str, Any]) -> int:
+    """Returns the total length of the columns in `SIZED`, in bytes of UTF-8.
+
+    Args:
+        values: Values of a trigger by column.
+    """
+    return sum(len((values[name] or "").encode("utf-8", "surrogatepass")) for name in SIZED)
 
 
 def list_triggers(connection: Connection, user_id: str) -> list[TriggerRecord]:

@@ -29,8 +29,8 @@ class Ended:
 def settle_or_fail(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
     """Records the result of an attempt. If the database rejects the result, records a replacement instead.
 
-    Call this function in a new transaction after a transaction that also records the result has failed. The result is
-    not always the cause of such an error, so the function first tries to record the result again.
+    Call this function in a new transaction, if the first transaction that recorded the result has failed. Another
+    statement of the first transaction can be the cause, so the function tries to record the result again.
 
     Args:
         connection: Connection inside a transaction.

@@ -110,7 +110,7 @@ def _existing(group_id: int) -> int:
     if group_id == 0:
         raise unusable(
             "invalid group id 0: only the lists of a usage key accept 0, which means all groups. Send the id of a "
-            "single group, at least 1"
+            "single group, at least 1."
         )
     return group_id
 

@@ -84,5 +84,5 @@ def test_a_mint_that_ends_during_a_listing_is_omitted_without_an_error(
 def test_a_folder_that_cannot_be_read_is_not_an_empty_list(tmp_path: Path) -> None:
     assert PendingFolder(tmp_path / "missing", tmp_path / "key").all() == []
     (tmp_path / "pending").write_text("not a folder")
-    with pytest.raises(ConfigError, match="cannot read the recovery records in .*pending: Not a directory"):
+    with pytest.raises(ConfigError, match=r"cannot read the recovery records in .*pending: Not a directory"):
         PendingFolder(tmp_path / "pending", tmp_path / "key").all()

@@ -537,7 +537,12 @@ async def test_the_triggers_of_one_owner_are_bounded_in_bytes(door, monkeypatch)
     answer = await door.ask("POST", "/api/triggers", body(**more), headers=other)
     assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
     assert "200000 bytes" in answer.json()["message"]
-    for large in (more, {"usage_api_key": "k" * 150_000}, {"svc_account_address": "0x" + "a" * 150_000}):
+    for large in (
+        more,
+        {"action_code": "// " + "é" * 110_000, "usage_api_key": KEY},
+        {"usage_api_key": "k" * 150_000},
+        {"svc_account_address": "0x" + "a" * 150_000},
+    ):
         answer = await door.ask("PATCH", path, large, headers=other)
         assert (answer.status_code, answer.json()["error"]) == (413, "triggers_too_large")
     monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", 10)  # above the limit, as after an upgrade

@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 from svcnb.emulator.platform import rate_limiter
+from svcnb.emulator.triggers import admission
+from svcnb.emulator.triggers.errors import Refused
 from svcnb.emulator.triggers.outcomes import Answer
+from svcnb.emulator.triggers.store import trigger_bytes
+from svcnb.protocol.limits import TRIGGER_BYTES
 
 START = 1_900_000_000.0
 YEAR_S = 365 * 86_400.0
@@ -109,3 +113,14 @@ async def test_a_retry_does_not_wait_for_the_time_before_the_clock_was_set_back(
     clock.freeze(START - YEAR_S)
     [run] = await parts.ended(trigger)
     assert (run.status, run.attempt) == ("success", 2)
+
+
+async def test_each_database_counts_the_size_of_triggers_in_bytes(parts, monkeypatch) -> None:
+    one = await parts.trigger(name="n", action_code="é" * 600)
+    values = vars(one) | {"id": "another", "action_code": "x"}
+    sizes = (TRIGGER_BYTES + trigger_bytes(values), TRIGGER_BYTES + trigger_bytes(vars(one)))
+    monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", sum(sizes))
+    await parts.store.run(lambda connection: admission.require_room_for_trigger(connection, values))
+    monkeypatch.setattr(admission, "MAX_TRIGGERS_BYTES", sum(sizes) - 1)
+    with pytest.raises(Refused, match=f"{sizes[0]} bytes, and your other triggers have {sizes[1]} bytes"):
+        await parts.store.run(lambda connection: admission.require_room_for_trigger(connection, values))
