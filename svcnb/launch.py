@@ -327,9 +327,12 @@ class _Process:
             code = self._popen.wait(STOP_TIMEOUT_S)
             self._readers[1].join(STOP_TIMEOUT_S)
             kind = _BY_EXIT_CODE.get(code, EmulatorNotStarted)
-            # The hint of this error replaces the hint in the process's output, which is for the command line.
-            told = [line for line in self._tail().splitlines() if not line.startswith("Next step: ")]
-            raise kind(f"the emulator ended with exit code {code} before it was ready", log="\n".join(told))
+            steps = [line for line in self._tail().splitlines() if line.startswith("Next step: ")]
+            told = [line for line in self._tail().splitlines() if line not in steps]
+            # For a port and a state, the next step in the output names options of the command line.
+            for_python = not steps or kind in {PortInUse, StateFolderUnusable}
+            hint = None if for_python else steps[-1].removeprefix("Next step: ")
+            raise kind(f"the emulator ended with exit code {code} before it was ready", hint=hint, log="\n".join(told))
         return self._ready
 
     def stop(self) -> None:

@@ -42,7 +42,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def svc_emulator_settings() -> dict[str, Any]:
-    """Settings of the emulator. To change them, override this fixture, for example with ``{"seed": "mine"}``.
+    """Settings of the emulator, for example ``{"seed": "mine"}``. To change them, override this fixture.
+
+    The overriding fixture needs the scope ``session``, because all tests share the emulator.
 
     The default preset is ``strict``: a request that the live service rejects also fails in the test. The setting
     ``{"preset": "tolerant"}`` accepts such requests.

@@ -62,7 +62,7 @@ def latency(
     if np.isnan(seconds).any():
         raise InvalidArgument(
             f"cannot draw latencies: {np.isnan(seconds).sum()} of {len(seconds)} successful runs have no duration",
-            hint=("Remove these runs, or add the missing durations."),
+            hint="Remove these runs, or add their durations in the column elapsed or seconds.",
         )
     factor, unit = (1_000.0, "ms") if float(np.median(seconds)) < 1 else (1.0, "s")
     if by == "action":

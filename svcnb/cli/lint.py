@@ -24,7 +24,7 @@ def command(ctx: click.Context, files: tuple[Path, ...], words: Vocabulary, as_j
     """Find problems in actions before they run.
 
     The command finds a missing main function, undefined names, parameters used as globals, leaked keys, and exceeded
-    limits. The command needs no service. The exit code is 1 if a problem makes a run fail.
+    limits. The command needs no service. The exit code is 1 if the linter reports an error.
     """
     from svcnb.protocol.action import Action
     from svcnb.toolkit.lint import lint

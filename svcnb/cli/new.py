@@ -36,4 +36,4 @@ def command(recipe: str | None, folder: Path | None, *, listed: bool, as_json: b
             f"the argument FOLDER is missing: pass a new folder, for example `svcnb new {recipe} my-project`"
         )
     made = create_project(recipe, folder)
-    show({"folder": str(made)}, as_json=as_json, text=f"Created {made}. Next: cd {made} && pytest")
+    show({"folder": str(made)}, as_json=as_json, text=f"Created {made}. Next: cd {made} && svcnb fetch && pytest")

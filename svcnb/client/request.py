@@ -244,7 +244,8 @@ def failure(
         return errors.NotTheApi(
             f"the response to {_endpoint(request)} (status {answer.status}) is a redirect, which the API never sends",
             hint=(
-                f"Set base_url to the target of the redirect, without /core/v1 and the rest of the path: {target[:200]}"
+                "Set base_url to the target of the redirect, but omit /core/v1 and everything after it. The target is: "
+                f"{target[:200]}"
                 if (target := answer.headers.get("location"))
                 else None
             ),

@@ -60,7 +60,7 @@ class LintReport(Sequence[Finding]):
 
     @property
     def errors(self) -> list[Finding]:
-        """Findings with the severity ``error``, which make a run fail."""
+        """Findings with the severity ``error``, which usually make a run fail."""
         return [each for each in self._findings if each.severity == "error"]
 
     @property

@@ -329,7 +329,7 @@ class Workshop(Checked):
         learner = self.learner(name)
         if label not in learner.saved:
             known = ", ".join(map(repr, sorted(learner.saved)))
-            hint = f"Use one of the saved states: {known}." if known else "First save a state with `Workshop.save`."
+            hint = f"Use one of the saved states: {known}." if known else "Save one: workshop.save(name, label)."
             raise InvalidArgument(f"the learner {learner.name} has no saved state {label[:80]!r}", hint=hint)
         self._hosted().replace(learner.name, self._saved(learner, label))
 
@@ -380,7 +380,7 @@ class Workshop(Checked):
         if self.emulators is None:
             raise InvalidArgument(
                 "this operation needs emulators on this machine, but this workshop runs them on the learners' machines",
-                hint="Create the workshop with hosts_emulators=True, or ask the learner to run the first cell again.",
+                hint="Create the workshop with hosts_emulators=True, or ask the learner to run the lesson again.",
             )
         return self.emulators
 

@@ -1,7 +1,7 @@
 """The preset `strict` rejects the same requests as the live service. Without the preset, the emulator records
 these requests.
 
-Source: docs/service/strict-types.md#accepted-without-the-preset.
+Source: docs/service/strict-types.md#requests-that-the-live-service-rejects.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ def test_new_lists_the_recipes_and_creates_a_project(svcnb, tmp_path: Path) -> N
     name = json.loads(listed.stdout)[0]["name"]
     done = svcnb("new", name, str(tmp_path / "project"))
     assert done.returncode == ExitCode.OK, done.stderr
-    assert done.stdout.endswith("project && pytest\n")
+    assert done.stdout.endswith("project && svcnb fetch && pytest\n")
     assert (tmp_path / "project" / "action.js").is_file()
 
 

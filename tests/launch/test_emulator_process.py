@@ -127,6 +127,14 @@ def test_an_unknown_setting_is_refused_by_name() -> None:
     assert str(caught.value).count("Next step: ") == 1
 
 
+def test_the_next_step_fits_the_cause(tmp_path: Path) -> None:
+    with pytest.raises(launch.SettingRefused, match="cannot listen on host") as caught:
+        svcnb.Emulator(host="host.invalid")
+    assert caught.value.hint.startswith("Use 127.0.0.1")
+    with pytest.raises(launch.SettingRefused, match=r"none\.json does not exist: record the responses first"):
+        svcnb.Emulator(network_policy="replay", network_file=tmp_path / "none.json")
+
+
 @pytest.mark.parametrize("cents", [-1, 10**9 + 1, 10**24])
 def test_a_setting_out_of_range_is_rejected_with_its_value(cents: int) -> None:
     with pytest.raises(launch.SettingRefused, match=str(cents)):

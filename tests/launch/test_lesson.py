@@ -67,7 +67,7 @@ def test_a_live_service_can_be_used_but_not_controlled() -> None:
     assert live.base_url == "https://api.example.org"
     with live.client() as svc:
         assert svc.base_url == "https://api.example.org"
-    with pytest.raises(lessons.NotAnEmulator, match="no functions that control an emulator"):
+    with pytest.raises(lessons.NotAnEmulator, match="only an emulator has functions that control the service"):
         live.reset()
     with pytest.raises(svcnb.SvcnbError):
         live.clock.advance("10m")

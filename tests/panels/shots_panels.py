@@ -1,6 +1,7 @@
 """Screenshots of the panels for the documentation, in the light and dark theme. pytest runs this file only by name.
 
-``pytest tests/panels/shots_panels.py`` writes ``docs/images/panels/*.png``. Check the images before you commit them.
+``pytest -m browser -n 0 tests/panels/shots_panels.py`` writes ``docs/images/panels/*.png``. Check the images before you
+commit them.
 """
 
 from __future__ import annotations

@@ -247,6 +247,18 @@ def test_every_route_is_described_on_the_pages_about_the_service(generate: Modul
     assert [path for path in paths if path not in pages and f"`{path.lstrip('/')}`" not in pages] == []
 
 
+def test_the_page_lists_exactly_the_routes_that_need_no_credential(generate: ModuleType) -> None:
+    page = (ROOT / "docs" / "service" / "http.md").read_text(encoding="utf-8")
+    section = page.partition("These endpoints do not need a credential:")[2].partition("## ")[0]
+    listed = {name.removeprefix("POST ") for name in re.findall(r"`([^`]+)`", section)}
+    routes = {
+        path.removeprefix("/core/v1/").replace("{id}", "<id>")
+        for path, operations in generate.openapi()["paths"].items()
+        if any(not operation.get("security") for operation in operations.values())
+    }
+    assert listed - {"openapi.json", "swagger-ui"} == routes  # these two pages are not in the description
+
+
 def test_figures_of_a_benchmark_replace_those_of_its_section(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tests" / "benchmarks"))
     record = import_module("record")

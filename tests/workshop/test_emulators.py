@@ -208,7 +208,10 @@ def test_a_damaged_folder_is_a_clear_error(folder: Path, content: str) -> None:
     with Workshop(["ada"], folder=folder) as room:
         assert room.environment("ada")
     (folder / "learners/ada/emulators/own/emulator.json").write_text(content)
-    with Workshop(folder=folder) as room, pytest.raises(svcnb.InvalidArgument, match=r"emulator\.json is not the"):
+    with (
+        Workshop(folder=folder) as room,
+        pytest.raises(svcnb.InvalidArgument, match=r"emulator\.json does not contain"),
+    ):
         room.environment("ada")
 
 

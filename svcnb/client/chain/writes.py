@@ -386,5 +386,6 @@ def _outcome_unknown(preview: Preview, sent: str, why: str) -> ChainError:
         name="Pending",
         arguments=(sent,),
         hint=f"Before you repeat the call, check whether a block includes the transaction {sent}, for example with "
-        "eth_getTransactionReceipt. If a block includes it later, a repeated call can make the change twice.",
+        "eth_getTransactionReceipt. If a block includes the transaction later, a repeated call can make the change "
+        "twice.",
     )

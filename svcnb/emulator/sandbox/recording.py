@@ -18,10 +18,11 @@ import os
 import stat
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from svcnb.emulator.platform.offload import in_thread
 from svcnb.emulator.sandbox.protocol import FetchRequest, FetchResponse
+from svcnb.exit_codes import ExitCode
 from svcnb.files import replace_file
 from svcnb.protocol.limits import MAX_RECORDING_BYTES, MAX_RECORDING_FILE_BYTES
 from svcnb.protocol.nesting import parse
@@ -34,7 +35,9 @@ _Key = tuple[str, str, bytes]
 
 
 class RecordingError(ValueError):
-    """Error for a recording that cannot be read or written."""
+    """Error for a recording that cannot be read or written. The message contains the fix."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.USAGE
 
 
 class Recording:

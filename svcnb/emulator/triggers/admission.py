@@ -139,8 +139,8 @@ def require_room_for_trigger(connection: Connection, values: dict[str, Any]) -> 
             413,
             "triggers_too_large",
             f"this trigger has {size} bytes, and your other triggers have {held} bytes: together, at most "
-            f"{MAX_TRIGGERS_BYTES} bytes are allowed. The bytes of a trigger are its code, params, settings, name, "
-            f"key, address, and {TRIGGER_BYTES} additional bytes. Delete unused triggers, or send less data.",
+            f"{MAX_TRIGGERS_BYTES} bytes are allowed. The size of a trigger includes its code, params, settings, "
+            f"name, key and address, and {TRIGGER_BYTES} additional bytes. Delete unused triggers, or send less data.",
         )
 
 

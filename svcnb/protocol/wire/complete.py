@@ -16,7 +16,7 @@ class CompleteRequest(Request):
 
     With strict types, the model rejects a request without one of these members.
 
-    Source: docs/service/strict-types.md#accepted-without-the-preset, docs/service/http.md#value-formats.
+    Source: docs/service/strict-types.md#requests-that-the-live-service-rejects, docs/service/http.md#value-formats.
     """
 
     required_by_service: ClassVar[tuple[str, ...]] = ()

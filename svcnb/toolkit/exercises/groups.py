@@ -11,7 +11,7 @@ from svcnb.toolkit.exercises.exercise import Exercise
 STATUS = {
     "a key that was deleted yesterday": 401,
     "a run by the account key of an account without credit": 402,
-    "a usage key runs an action of a group of another account": 403,
+    "a usage key runs an action that only a group of another account permits": 403,
     "a mistyped key, and no credit": 401,
     "an account without credit, and a usage key that is not allowed to run the action": 402,
 }

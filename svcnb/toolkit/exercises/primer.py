@@ -60,5 +60,5 @@ EXERCISES = (
         "anyone can now check that Grace signed this text.",
         _signature,
     ),
-    Exercise("primer.who", "a name as a string", "recovery finds the signer without any request.", _who),
+    Exercise("primer.who", "a name as a string", "recovery finds the signer without a request to a server.", _who),
 )

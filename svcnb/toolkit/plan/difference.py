@@ -91,7 +91,7 @@ def _match(description: Description, observed: Observed, state: State) -> None:
         if address is not None and address not in observed.wallets:
             raise InvalidArgument(
                 f"the wallet {name!r} has the address {address}, which does not belong to this account",
-                hint="Correct the address in the description or the state file, or delete it to create a wallet.",
+                hint="Correct the address in the description or state file. To create a wallet, delete the address.",
             )
         if address is None and state.path is None and not observed.on_chain:
             raise InvalidArgument(
