@@ -13,7 +13,7 @@ from svcnb.charts.renderer import Layers
 from svcnb.charts.table import SUCCESS, NothingToDraw, Table, most_frequent
 from svcnb.charts.theme import BLUE, GREEN, HEIGHT, PURPLE, VERMILLION, WIDTH
 from svcnb.charts.words import count, heading, short, span, time_axis
-from svcnb.checked import checked
+from svcnb.checked import checked_first
 from svcnb.client.errors import InvalidArgument
 
 _COLOURS: Final = (BLUE, GREEN, VERMILLION, PURPLE)
@@ -24,7 +24,7 @@ _NANO: Final = 1_000_000_000
 _ROW: Final = 24
 
 
-@checked
+@checked_first
 def latency(
     runs: Any,
     *,

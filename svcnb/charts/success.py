@@ -12,7 +12,7 @@ from svcnb.charts.renderer import Layers
 from svcnb.charts.table import FAILED, OPEN, NothingToDraw, Table, most_frequent
 from svcnb.charts.theme import BLUE, HEIGHT, PALE_BLUE, WIDTH
 from svcnb.charts.words import count, heading, short, span, time_axis
-from svcnb.checked import checked
+from svcnb.checked import checked_first
 
 _Z: Final = 1.959964
 """97.5 % quantile of the standard normal distribution, for a two-sided 95 % confidence interval."""
@@ -21,7 +21,7 @@ _ROW: Final = 24
 _NOTE: Final = "pale: 95 % confidence interval"
 
 
-@checked
+@checked_first
 def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str = "UTC") -> Layers:
     """Returns a chart with the share of successful runs among finished runs, and Wilson's 95 % confidence interval.
 

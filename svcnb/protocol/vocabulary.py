@@ -160,7 +160,7 @@ class Vocabulary:
 
     @cached_property
     def processor_signature_header(self) -> str:
-        """Name of the header with the processor's signature on its webhooks.
+        """Name of the header with the signature of the processor's requests to webhooks.
 
         The service passes this header to actions, which verify the signature.
         """

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import svcnb
-from svcnb import InvalidArgument, charts
+from svcnb import InvalidArgument, InvalidType, charts
 from svcnb.client.models.explanation import Explanation
 from svcnb.client.models.traces import Trace, TraceEvent
 from svcnb.client.models.triggers import TriggerRun
@@ -175,3 +175,9 @@ def values_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
         for part in spec.get(name, []):
             found += values_of(part)
     return found
+
+
+@pytest.mark.parametrize("chart", [charts.latency, charts.success_rate])
+def test_an_unknown_group_is_an_error(runs, chart) -> None:
+    with pytest.raises(InvalidType, match="expected 'time' or 'action', got 'key'"):
+        chart(runs, by="key")

@@ -75,6 +75,7 @@ def test_a_price_reaches_the_contract(project: Path, sources: list[str], service
     (project / "answer.json").write_text(answer.stdout)
     early = step("contract.py", "send", "PriceConsumer", "update", "answer.json")
     assert "rejected the call: NotTheOracle(address)" in early.stderr
+    assert "rejected the call: TooOld(uint64)" in step("contract.py", "call", "PriceConsumer", "latest").stderr
     assert step("contract.py", "send", "PriceConsumer", "trust", json.loads(answer.stdout)["signer"]).returncode == 0
     assert "gas" in step("contract.py", "send", "PriceConsumer", "update", "answer.json").stdout
     assert step("contract.py", "call", "PriceConsumer", "latest").stdout == "314159000000\n"

@@ -66,6 +66,19 @@ def test_a_payment_that_takes_longer_than_a_signature_is_valid_continues(start_e
     assert Counting.signed == ["BillingAuth"] * 2
 
 
+@pytest.mark.parametrize("seconds", [2_592_000, -3_600])
+def test_after_a_change_of_the_emulators_clock_the_wallet_signs_again(start_emulator, seconds: int) -> None:
+    emulator = start_emulator()
+    Counting.signed = []
+    svc, owner = emulator.client(), Counting.random()
+    emulator.faucet(owner.address)
+    mine = svc.chain_secured.create(owner, "time traveller")
+    mine.billing.balance()
+    emulator.clock.freeze(emulator.clock.now() + seconds)
+    assert mine.billing.balance().available_cents == 0
+    assert Counting.signed == ["BillingAuth"] * 2
+
+
 def test_a_declined_payment_is_an_error(counted, emulator) -> None:
     payment = counted.billing.create_payment_intent(500)
     emulator.processor(payment.payment_intent_id, "failed")

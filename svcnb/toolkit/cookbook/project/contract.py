@@ -112,13 +112,14 @@ def response(file: Path) -> dict[str, Any]:
     return nested | answer | dict(parts)
 
 
-def reason(name: str, data: str) -> str:
-    """Returns the signature of the error in the revert data, or the data if the contract does not define the error."""
+def rejection(name: str, refused: ContractCustomError) -> click.ClickException:
+    """Returns an error message with the signature of the contract's error, or the data of an unknown error."""
+    data = reason = str(refused.data)
     for each in json.loads(artifact(name).read_text("utf-8"))["abi"]:
         signature = f"{each.get('name')}({','.join(part['type'] for part in each.get('inputs', []))})"
         if each["type"] == "error" and data.startswith(Web3.keccak(text=signature)[:4].to_0x_hex()):
-            return signature
-    return data
+            reason = signature
+    return click.ClickException(f"{name} rejected the call: {reason}")
 
 
 def _as(name: str, kind: str, value: Any) -> Any:
@@ -179,7 +180,7 @@ def send(name: str, function: str, given: tuple[str, ...], value: int) -> None:
     try:
         receipt = send_call(bound(connected(), name, function, given), **({"value": value} if value else {}))
     except ContractCustomError as refused:
-        raise click.ClickException(f"{name} rejected the call: {reason(name, str(refused.data))}") from None
+        raise rejection(name, refused) from None
     click.echo(f"{receipt['transactionHash'].to_0x_hex()}, {receipt['gasUsed']:,} gas")
 
 
@@ -189,7 +190,10 @@ def send(name: str, function: str, given: tuple[str, ...], value: int) -> None:
 @click.argument("given", nargs=-1, metavar="[ARGUMENTS]...")
 def call(name: str, function: str, given: tuple[str, ...]) -> None:
     """Call a read-only function and print its result. The command prints bytes in hex."""
-    found = bound(connected(), name, function, given).call()
+    try:
+        found = bound(connected(), name, function, given).call()
+    except ContractCustomError as refused:
+        raise rejection(name, refused) from None
     click.echo(Web3.to_hex(found) if isinstance(found, bytes) else found)
 
 

@@ -1,4 +1,4 @@
-// Signs a voucher for a payment that a payment provider reports in a webhook.
+// Signs a voucher for a payment that a payment provider reports in a request to a webhook.
 // The action uses only the exact bytes of the body and the provider's signature. It does not use `event`, which the trigger
 // parsed, because anyone who can run the action can pass a different event.
 
