@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 EXTRAS = {
-    "": "the client, CIDs, the command line",
+    "": "the client, the calculation of CIDs, the command line",
     "chain": "ChainSecured accounts: signing, contract calls",
     "emulator": "the emulator, which simulates the service on this machine",
     "lab": "JupyterLab, panels, charts",

@@ -1,4 +1,7 @@
-"""Endpoints under ``/api`` (docs/service/triggers.md#calls, docs/service/triggers.md#changes-of-a-trigger)."""
+"""Endpoints under ``/api``.
+
+Source: docs/service/triggers.md#calls, docs/service/triggers.md#creation-and-changes-of-a-trigger.
+"""
 
 from __future__ import annotations
 

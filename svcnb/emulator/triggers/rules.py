@@ -1,6 +1,6 @@
 """Validation of triggers at creation and at every change.
 
-Source: docs/service/triggers.md#changes-of-a-trigger, docs/service/triggers.md#sources-of-runs.
+Source: docs/service/triggers.md#creation-and-changes-of-a-trigger, docs/service/triggers.md#sources-of-runs.
 """
 
 from __future__ import annotations
