@@ -61,7 +61,7 @@ LIVE: Final[dict[str, Live]] = {
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,
-        "It needs your own wallet as `owner`, with coins of the service's chain for gas.",
+        "It needs your own wallet as `owner`, which must be able to pay for gas.",
         "the practice keys, the faucet, and the cells that move the clock. Until you set `owner`, it also "
         "skips the cells that need `owner`",
         own_wallet=True,
