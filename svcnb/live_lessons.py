@@ -86,7 +86,7 @@ class NotAnEmulator(EmulatorError):
 
 
 class LiveService:
-    """Live service that a lesson uses instead of an emulator. The settings come from the environment."""
+    """Live service that a lesson uses instead of an emulator. The environment contains its address and your key."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url: str = base_url.rstrip("/")
