@@ -188,7 +188,7 @@ class Emulator(EmulatorControl):
 
     @property
     def running(self) -> bool:
-        """Whether the emulator is running."""
+        """Whether the emulator still runs. False after `stop`, and after its process has ended for another reason."""
         return self._process.running
 
     @property

@@ -61,7 +61,7 @@ LIVE: Final[dict[str, Live]] = {
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,
-        "It needs your own wallet as `owner`, with coins of the service's chain for gas.",
+        "It needs your own wallet as `owner`, which must be able to pay for gas.",
         "the practice keys, the faucet, and the cells that move the clock. Until you set `owner`, it also "
         "skips the cells that need `owner`",
         own_wallet=True,
@@ -86,7 +86,7 @@ class NotAnEmulator(EmulatorError):
 
 
 class LiveService:
-    """Live service that a lesson uses instead of an emulator. The settings come from the environment."""
+    """Live service that a lesson uses instead of an emulator. The environment contains its address and your key."""
 
     def __init__(self, base_url: str) -> None:
         self.base_url: str = base_url.rstrip("/")

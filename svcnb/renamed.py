@@ -6,7 +6,7 @@ import warnings
 
 
 def renamed(old: str, new: str) -> None:
-    """Issues a deprecation warning at the caller of the deprecated function.
+    """Issues a deprecation warning. The location of the warning is the line that calls the deprecated function.
 
     Args:
         old: The deprecated name, for example ``groups.remove``.

@@ -3,4 +3,6 @@
 from typing import Final
 
 LISTENER: Final = "listener_fd"
-"""Name of the field with the file descriptor of an inherited listening socket, in addition to the settings."""
+"""Name of the field with the file descriptor of an inherited listening socket.
+
+The JSON object that the program sends contains this field and the settings."""

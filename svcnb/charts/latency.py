@@ -47,8 +47,8 @@ def latency(
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or a percentile or the
-            time zone is invalid.
+        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or ``by``, a
+            percentile or the time zone is invalid.
     """
     wanted = _checked(percentiles)
     table = Table(runs)

@@ -178,7 +178,7 @@ class _Renderer:
             self._end(self.running)
 
     def forget(self) -> None:
-        """Discards the renderer's process after a fork, because it belongs to the parent process."""
+        """After a fork, discards the renderer's process, which belongs to the parent process."""
         self.running = None
         self._lock = threading.Lock()
 

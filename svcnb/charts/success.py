@@ -34,8 +34,8 @@ def success_rate(runs: Any, *, by: Literal["time", "action"] = "time", zone: str
         zone: Time zone of the axis.
 
     Raises:
-        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or the time zone is
-            unknown.
+        InvalidArgument: There is no data to draw, columns are missing or have the wrong type, or ``by`` or the time
+            zone is invalid.
     """
     table = Table(runs)
     status = table.status()

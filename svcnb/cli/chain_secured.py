@@ -31,7 +31,7 @@ def command() -> None:
 @with_wallet
 @with_service
 def create(service: Client, owner: Signer, name: str, description: str, as_json: bool) -> None:
-    """Create an account with the name NAME, which the wallet owns."""
+    """Create an account with the name NAME, and make the wallet its owner."""
     mine = service.chain_secured.create(owner, name, description=description)
     show({"api_key_hash": mine.api_key_hash, "owner": owner.address}, as_json=as_json)
 

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 def command(base_url: str | None, key_file: Path | None, profile: str | None, *, check: bool) -> None:
     """Store a service address and a key in the configuration file.
 
-    The file is SVCNB_CONFIG, or by default svcnb/config.toml in XDG_CONFIG_HOME or ~/.config. Only you can read it
-    (0600). Other settings and profiles stay unchanged. The command never prints the key. Clients send the stored key
-    only to the stored address.
+    SVCNB_CONFIG sets the path of the file. The default is svcnb/config.toml in XDG_CONFIG_HOME or ~/.config. Only you
+    can read the file (0600). Other settings and profiles stay unchanged. The command never prints the key. Clients send
+    the stored key only to the stored address.
     """
     from svcnb.client.config import API_PATH, clean_key, clean_url, config_file, read_settings
 

@@ -264,7 +264,7 @@ def fault(part: str, times: int | None, delay: float | None, folder: Path) -> No
 @command.command("fault-clear")
 @_folder
 def fault_clear(folder: Path) -> None:
-    """Remove all injected faults."""
+    """Remove all injected faults from all running emulators."""
     many = _ask(folder, "DELETE", "/faults")["emulators"]
     click.echo(f"Removed all faults in {_count(many, 'running emulator')}.")
 

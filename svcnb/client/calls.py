@@ -215,7 +215,7 @@ def now() -> Flow[tuple[float, float]]:
 
 @dataclass
 class Polling:
-    """Delays between repeated attempts, until a timeout. Each delay is twice as long as the one before.
+    """Delays between repeated attempts, until a timeout. The delays double up to a maximum.
 
     Attributes:
         began: Monotonic time of the start, in seconds.

@@ -52,6 +52,9 @@ class Timeouts:
         write: Timeout for the response to a management call, which can include two chain transactions.
         run: Timeout for a run. The service's own limit is 15 minutes.
 
+    Raises:
+        InvalidArgument: A timeout is not a number above 0.
+
     Source: docs/service/client.md#timeouts-and-retries.
     """
 

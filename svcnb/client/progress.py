@@ -13,10 +13,10 @@ MIN_STEPS: Final = 2
 
 
 class Bar:
-    """Progress bar, or an object with the same methods that shows nothing.
+    """Progress bar of a batch or another operation with several steps.
 
     Args:
-        shown: Progress bar of tqdm, or None.
+        shown: Progress bar of tqdm. With None, the object shows nothing.
     """
 
     def __init__(self, shown: Any = None) -> None:

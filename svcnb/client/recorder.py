@@ -58,7 +58,7 @@ _TIMEOUT_WHEN_BEHIND_S: Final = 0.05
 """Shorter wait in seconds while earlier runs are still unwritten, because each wait delays the next run."""
 
 MAX_WAITING: Final = 500
-"""Maximum number of rows in memory while the file is not writable. Above it, the recorder discards the oldest rows."""
+"""Maximum number of rows in memory while the file is not writable. The recorder discards the oldest rows first."""
 
 
 def default_path() -> Path | None:

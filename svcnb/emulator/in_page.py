@@ -64,7 +64,7 @@ class PageService:
 
     @property
     def running(self) -> bool:
-        """Whether the service is running."""
+        """Whether the service has started, and has not been stopped since then."""
         return self._service is not None
 
     def log(self) -> str:

@@ -23,11 +23,11 @@ class Options(argparse.ArgumentParser):
     """Parser that raises an error instead of exiting the process."""
 
     def error(self, message: str) -> NoReturn:
-        """Raises an error for an invalid line."""
+        """Raises `InvalidArgument` for an invalid line, with the usage of the magic as the hint."""
         raise InvalidArgument(message, hint=f"{self.format_usage().strip()}\n{self.prog} --help explains each option.")
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:  # noqa: ARG002 - argparse's signature
-        """Stops parsing a line that requested help."""
+        """Raises `HelpShown`, so that a line with ``--help`` does not exit the process."""
         raise HelpShown
 
     def read(self, line: str) -> argparse.Namespace:

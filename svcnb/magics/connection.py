@@ -40,7 +40,10 @@ class Status(Model):
     """Name, version and readiness of the service."""
 
     credit: str = ""
-    """Remaining credit of the account. Empty without a key of an account."""
+    """Remaining credit of the account. Empty without a key of an account.
+
+    ``unknown`` means that the service did not return the credit.
+    """
 
     from_: str = ""
     """Source of the selected client, for example a variable or the environment."""

@@ -45,7 +45,7 @@ class AccountPanel(WalletPanel, bundle="account"):
 
     Attributes:
         state: Displayed values of the open account: ``mode`` (``api``, ``chain`` or empty), ``address``, ``hash`` and
-            ``balance``.
+            ``balance``. An unknown value is empty.
         owner_address: Address of the owner, or a note that the browser wallet is not connected. Empty without an owner.
     """
 

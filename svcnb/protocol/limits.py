@@ -143,7 +143,7 @@ MAX_HELD_BYTES: Final = 160 * 1024 * 1024
 """Maximum size in memory of the responses to outbound requests, for all accounts together, in bytes."""
 MAX_HELD_BYTES_PER_ACCOUNT: Final = 64 * 1024 * 1024
 SMALL_ANSWER_BYTES: Final = 64 * 1024
-"""Responses up to this size do not count towards `MAX_HELD_BYTES`."""
+"""Maximum size in bytes of a response that does not count towards `MAX_HELD_BYTES`."""
 OUTBOUND_CONNECT_S: Final = 10.0
 MAX_REDIRECTS: Final = 20
 """Maximum number of redirects of one outbound request, as in the Fetch standard (HTTP-redirect fetch)."""

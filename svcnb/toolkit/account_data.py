@@ -292,7 +292,10 @@ def _keys_of(client: Client, own: str) -> tuple[str, dict[str, str]]:
 
 
 def _balance_of(client: Client, unseen: list[str]) -> int | None:
-    """Returns the credit in cents. Without an answer from billing, returns None and adds the reason to ``unseen``."""
+    """Returns the credit in cents.
+
+    If the service rejects the request, the function adds the reason to ``unseen``, and returns None.
+    """
     try:
         return -client.billing.balance().balance_cents
     except ServiceError as error:

@@ -97,7 +97,7 @@ class Thresholds:
         max_p95_seconds: Maximum 95th percentile of the durations of successful runs, in seconds.
         max_action_cents: Maximum spending on one action in the period, in cents.
         silent_after: Maximum time without a run of the action, for example ``"6h"``. The alarm needs at least three
-            runs in this period and the previous period together.
+            runs in the period and the previous period of the data together, unless ``expected`` is set.
         min_runs: Minimum number of finished runs of the action for an alarm about failures or latency.
         expected: Name of the only action in the data. For this action, ``silent_after`` raises an alarm even without
             earlier runs. None means that the data contains the runs of all actions.

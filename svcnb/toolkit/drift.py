@@ -42,7 +42,8 @@ class Drift(Model):
 
     severity: Severity
     """``breaks``: a call fails, or the client cannot parse a response. ``news``: the service has a feature that this
-    package does not use. ``suspect``: any other difference, for example of a type or a clock. It can be harmless."""
+    package does not use. ``suspect``: any other difference, for example of a type or a clock. Such a
+    difference can be harmless."""
 
     route: str
     """Method and path of the route."""

@@ -162,7 +162,7 @@ class Script:
         return [reference for reference in self.references if reference.scope.find(reference.name) is None]
 
     def scope_at(self, node: Node) -> Scope:
-        """Returns the innermost scope that contains a node. A node that has its own scope is in this scope."""
+        """Returns the innermost scope that contains a node. For a node with its own scope, returns that scope."""
         at: Node | None = node
         while at is not None:
             if at.id in self.scopes:

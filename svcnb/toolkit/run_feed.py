@@ -126,7 +126,7 @@ class RunFeed(Checked):
     def logs_of(self, run: SeenRun) -> str:
         """Returns the console output of a run, from the emulator or from the local history.
 
-        The output is empty if neither of them stored it.
+        The result is empty if neither the emulator nor the history stored the output.
         """
         if run.request_id and self._plane is not None:
             try:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 State = Literal["healthy", "failing", "late", "idle", "disabled"]
 
 BAD: Final = frozenset({"failing", "late"})
-"""States that need attention. The report on triggers uses this list."""
+"""States that need attention. The report on triggers shows triggers in these states as problems."""
 
 _GRACE_S: Final = 4 * SCHEDULE_SCAN_S
 """Delay in seconds after which a scheduled run counts as late. The value is four scan intervals of the service."""

@@ -206,7 +206,7 @@ class WorkshopServer:
             return JSONResponse({"unlocked": await run_in_threadpool(self._room.unlock, *order.lessons)})
 
     async def _teach(self, request: Request) -> Response:
-        """Adds or resets one learner, or saves or restores the states of the learner's emulators."""
+        """Adds or resets a learner, or saves or restores the learner's emulators. Requires the instructor's token."""
         self._require_instructor(request)
         name, verb = request.path_params["name"], request.path_params["verb"]
         fix = 'Send {} or an object, for example {"label": "start"}.'
@@ -224,7 +224,7 @@ class WorkshopServer:
         raise InvalidArgument(f"unknown command {verb[:20]!r}", hint="Use add, reset, save or restore.")
 
     async def _faults(self, request: Request) -> Response:
-        """Injects a fault into all running emulators, or deletes all faults of these emulators."""
+        """Injects a fault into all running emulators, or deletes their faults. Requires the instructor's token."""
         self._require_instructor(request)
         with _refusing("the body is not valid JSON", "Send a JSON object."):
             order = parse(await _body(request) or b"null")

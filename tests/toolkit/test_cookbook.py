@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -127,6 +128,17 @@ def test_no_existing_file_is_overwritten(tmp_path: Path) -> None:
         create_project(NAMES[0], tmp_path / "mine.txt" / "project")
     (tmp_path / "empty").mkdir()
     assert (create_project(NAMES[0], tmp_path / "empty") / "action.js").is_file()
+
+
+def test_several_recipes_can_be_applied_to_one_account() -> None:
+    names = [
+        (kind, name)
+        for each in recipes()
+        for kind, entries in tomllib.loads((each.folder / "account.toml").read_text("utf-8")).items()
+        for name in entries
+    ]
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+    assert len(names) > 30
 
 
 @pytest.fixture

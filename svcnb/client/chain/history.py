@@ -234,7 +234,8 @@ def read(chain: ChainAccess, master_hash: int, *, last: int | None = None) -> Fl
 def _require_account_hash(chain: ChainAccess, given: int, *, known: bool) -> Flow[None]:
     """Raises an error if the hash ``given`` is not the master hash of an account.
 
-    If ``known`` is True, missing events do not cause an error. Only the hash of a usage key then causes an error.
+    The hash of a usage key always causes an error. If ``known`` is False, the node has no events of an account with the
+    hash ``given``, so every hash causes an error.
     """
     expected = "Pass the hash of the account key, which is the attribute api_key_hash of an account."
     keys = yield from read_logs(chain, [event_topic("UsageApiKeySet"), None, topic(given)])

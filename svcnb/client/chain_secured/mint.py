@@ -141,7 +141,11 @@ class _Steps:
         self.record = record
 
     def make(self) -> Flow[None]:
-        """Requests the wallet or the key at the stage ``asked``, and saves the response of the service immediately."""
+        """Requests the wallet or the key from the service, and immediately saves the response.
+
+        If the stage of the record is not ``asked``, the service has already created the object, and the method does
+        nothing.
+        """
         if self.record.stage != "asked":
             return
         purpose = Purpose.CREATE_WALLET if self.record.kind == "wallet" else Purpose.ADD_USAGE_API_KEY

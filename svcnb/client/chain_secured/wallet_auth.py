@@ -39,9 +39,10 @@ class WalletAuth:
         self._signed_at = 0.0
 
     def refresh(self) -> Flow[None]:
-        """Requests a new signature from the wallet if the last signature is too old at the service.
+        """Requests a signature from the wallet if there is none, or if the last signature is more than 4 minutes old.
 
-        The clock of an emulator can change by any amount, so the method requests the service's time.
+        The method also compares the time in the envelope with the service's time, because the clock of an emulator can
+        change by any amount.
         """
         if self._envelope is not None and self._age() <= KEPT_S:
             here = yield from self._writer.chain.time()

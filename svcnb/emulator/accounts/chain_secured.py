@@ -29,7 +29,7 @@ async def _nothing(_call: Call) -> None:
 
 
 _CONTRACT_ASKED: Final = Guard(_nothing, frozenset({503}))
-"""Guard that adds 503 to the OpenAPI description. A contract wallet's signature cannot be verified without the chain.
+"""Guard that adds 503 to the OpenAPI description, because only the chain can verify a contract wallet's signature.
 
 Source: docs/service/signatures.md#verification.
 """

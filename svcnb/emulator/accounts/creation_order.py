@@ -53,7 +53,7 @@ _LISTS: Final = {
     "listWalletsInGroup": _List("PkpAddedToGroup", "PkpRemovedFromGroup", "pkpId", "pkpIds"),
 }
 _IDENTITY: Final = {"listApiKeys": 1, "listPkps": 1, "listWalletsInGroup": 1}
-"""Position of the column that identifies a row's entry, by function. The default is 0."""
+"""Index of the column that identifies the entry in a row, by contract function. The default is 0."""
 _MADE: Final = ("GroupAdded", "GroupUpdated")
 """Events that set all entries of a group. The initial entries of a group have no separate events."""
 

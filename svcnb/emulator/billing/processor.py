@@ -146,7 +146,7 @@ class Processor:
     async def confirm(
         self, intent_id: str, client_secret: str, method: str, *, card_number: str | None = None
     ) -> Intent:
-        """Pays a payment: immediately by card, or after `crypto_delay_s` with crypto.
+        """Confirms a payment. A card payment gets its outcome immediately, and a crypto payment after `crypto_delay_s`.
 
         Args:
             intent_id: Id of the payment.
@@ -181,7 +181,7 @@ class Processor:
         delay_s: float,
         problem: tuple[str, str] | None = None,
     ) -> Intent:
-        """Pays a payment like `confirm`, but with a chosen outcome and delay. Returns the payment.
+        """Confirms a payment like `confirm`, but with a chosen outcome and delay. Returns the payment.
 
         Args:
             intent_id: Id of the payment.

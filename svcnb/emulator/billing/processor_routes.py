@@ -169,7 +169,7 @@ class ProcessorPages:
         )
 
     async def _show_return(self, call: Call, _given: None) -> Response:
-        """Returns the page that the browser opens after a payment, to add the payment to the credit."""
+        """Returns the page that the browser opens after a payment. See `return_page`."""
         query, processor = call.request.query_params, self._processor
         try:
             intent = await processor.find(

@@ -122,7 +122,7 @@ def post_all(connection: Connection, wanted: Sequence[Entry]) -> list[tuple[bool
 
 
 def _moved(connection: Connection, moved: dict[str, int]) -> dict[str, int]:
-    """Adds cents to balances. Returns the previous balances."""
+    """Adds cents to the balances of accounts. Returns the previous balances in cents, by account."""
     if len(moved) == 1:
         # A single account is the most common case, and needs one statement fewer.
         account, cents = next(iter(moved.items()))
@@ -181,7 +181,7 @@ def publish_holds(connection: Connection, held: Mapping[str, int]) -> None:
 
 
 def delete_stopped_holders(connection: Connection) -> None:
-    """Deletes the rows of stopped servers. These rows no longer count."""
+    """Deletes the rows of stopped servers from ``ledger_holds``. These rows no longer count."""
     connection.run(f"DELETE FROM ledger_holds WHERE holder NOT IN ({LIVING})")  # noqa: S608 - the SQL contains no user input
 
 

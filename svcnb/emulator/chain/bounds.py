@@ -80,7 +80,8 @@ def _check_fee_history(params: list[Any]) -> None:
 def _number(name: str, value: Any) -> int | None:
     """Parses a number. Returns None for None.
 
-    The JSON-RPC standard permits only hex strings. The node also accepts integers, so this function does too.
+    Ethereum's JSON-RPC specification permits only hex strings. The node also accepts integers, so this function does
+    too.
 
     Raises:
         RpcError: The value is neither an integer nor ``0x`` followed by 1 to 64 hex digits.

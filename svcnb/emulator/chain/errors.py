@@ -1,4 +1,4 @@
-"""Errors of the chain."""
+"""Errors of contract calls and of the chain's start, and JSON-RPC error codes."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def describe(endpoints: Iterable[Endpoint], vocabulary: Vocabulary) -> dict[str,
     """Returns the OpenAPI description of a server.
 
     Args:
-        endpoints: Endpoints of the server. The document omits endpoints that are not `described`.
+        endpoints: Endpoints of the server. The document omits endpoints whose attribute ``described`` is False.
         vocabulary: The configured names of the service.
 
     Returns:

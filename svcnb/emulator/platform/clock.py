@@ -33,7 +33,7 @@ class Clock:
 
     @property
     def frozen(self) -> bool:
-        """Whether the clock is frozen."""
+        """Whether the clock shows a fixed time."""
         return self._set[0] is not None
 
     @property
@@ -52,10 +52,10 @@ class Clock:
         return int(self.now())
 
     def freeze(self, at: float | None = None) -> None:
-        """Freezes the clock.
+        """Freezes the clock, so that it shows a fixed time.
 
         Args:
-            at: Unix seconds, or None for the current moment.
+            at: The fixed time in Unix seconds, or None for the current time of this clock.
 
         Raises:
             ValueError: ``at`` is outside the range from 1970-01-01 to 3000-01-01.

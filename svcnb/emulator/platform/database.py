@@ -236,13 +236,13 @@ class Connection(ABC):
 
 
 def inserting(table: str, names: Iterable[str]) -> str:
-    """Returns the INSERT statement for these columns."""
+    """Returns an INSERT statement with a named parameter for each of the given columns."""
     columns = tuple(names)
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(f':{name}' for name in columns)})"  # noqa: S608 - the SQL contains no user input
 
 
 def setting(names: Iterable[str]) -> str:
-    """Returns the SET clause of an UPDATE statement for these columns."""
+    """Returns the SET clause of an UPDATE statement, with a named parameter for each of the given columns."""
     return ", ".join(f"{name} = :{name}" for name in names)
 
 

@@ -69,7 +69,7 @@ def pack_head(body: dict[str, Any], blob_bytes: int) -> bytes:
     """Returns the beginning of a frame for an isolate. The caller must then write the binary part.
 
     Args:
-        body: Content of the JSON text.
+        body: Object to encode as the JSON text.
         blob_bytes: Length of the binary part, in bytes.
     """
     text = _TEXT(body).encode()

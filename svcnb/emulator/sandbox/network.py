@@ -1,4 +1,4 @@
-"""HTTP client for outbound requests of actions, with a network policy that sends, rejects, records or replays them."""
+"""HTTP client for outbound requests of actions. Its policy allows, rejects, records or replays the requests."""
 
 from __future__ import annotations
 

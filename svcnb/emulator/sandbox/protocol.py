@@ -107,7 +107,7 @@ class Host(Protocol):
 
     @property
     def account(self) -> str:
-        """Account of the run. The scheduler divides the engine fairly among the accounts."""
+        """Account of the run. The scheduler divides the slots of the engine fairly among the accounts."""
         ...
 
     @property

@@ -237,7 +237,7 @@ class Session:
         return full or _PARSING in self._calls
 
     def _pause_input(self) -> None:
-        """Stops reading, and processes the buffered frames a few at a time."""
+        """Stops reading from the isolate, and processes the frames that were already read, a few at a time."""
         if not self._is_paused:
             self._is_paused = True
             self.isolate.pause()

@@ -32,7 +32,7 @@ class TraceEvent(NamedTuple):
     detail: dict[str, object]
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the event as a JSON object."""
+        """Returns the event for JSON, with the members of ``detail`` beside ``at_ms`` and ``kind``."""
         memory = {} if self.memory_bytes is None else {"memory_bytes": self.memory_bytes}
         return {"at_ms": self.at_ms, "kind": self.kind, **memory, **self.detail}
 
@@ -93,7 +93,7 @@ class Trace:
         self.events.append(TraceEvent(round(at_s * 1000, 3), kind, self.memory(), short))
 
     def as_dict(self) -> dict[str, object]:
-        """Returns the timeline as a JSON object."""
+        """Returns the engine, the reason for its choice, the events, and the number of dropped events, for JSON."""
         dropped = {"dropped": self.dropped} if self.dropped else {}
         why = {} if self.why is None else {"why": self.why}
         return {"engine": self.engine, **why, "events": [event.as_dict() for event in self.events], **dropped}

@@ -129,8 +129,8 @@ async def change(ask: Ask) -> Response:
 async def _try_to_change(ask: Ask, before: TriggerRecord, body: PatchTrigger) -> TriggerRecord | None:
     """Changes a trigger, and returns the new record.
 
-    Returns None, without a change, if another request has changed or deleted the trigger since the caller read it. The
-    checks of the kind, the settings and the usage key are then no longer valid.
+    Returns None, without a change, if another request has changed or deleted the trigger after this request read the
+    record ``before``. The checks of the kind, the settings and the usage key are then no longer valid.
     """
     triggers = ask.triggers
     is_long = is_large(body) or store.trigger_bytes(vars(before)) > LARGE_BYTES

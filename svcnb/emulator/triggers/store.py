@@ -64,7 +64,7 @@ class TriggerRecord:
 
     @property
     def definition(self) -> TriggerRecord:
-        """Copy without the columns that the scanners change."""
+        """Copy of this record for comparisons. The columns that the scanners change have fixed values in the copy."""
         return replace(self, watermark=0.0, next_block=None, last_block_hash=None)
 
     def __repr__(self) -> str:

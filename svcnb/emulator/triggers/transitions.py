@@ -29,8 +29,8 @@ class Ended:
 def settle_or_fail(connection: Connection, ended: Ended, lost: Verdict, now: float) -> Exception | None:
     """Records the result of an attempt. If the database rejects the result, records a replacement instead.
 
-    Call this function in a new transaction, if the first transaction that recorded the result has failed. Another
-    statement of the first transaction can be the cause, so the function tries to record the result again.
+    Call this function in a new transaction, after the failure of a transaction that contained `settle`. Another
+    statement of that transaction can be the cause of the failure, so the function first calls `settle` again.
 
     Args:
         connection: Connection inside a transaction.

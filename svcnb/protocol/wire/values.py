@@ -130,7 +130,7 @@ GroupId = Annotated[int, BeforeValidator(_group_id), _GROUP_SCHEMA]
 """A group id, or 0 for all groups. Its JSON value is a number."""
 
 ExistingGroupId = Annotated[int, BeforeValidator(_group_id), AfterValidator(_existing), _GROUP_SCHEMA]
-"""A group id other than 0."""
+"""A group id. The number 0 is not allowed, because it means all groups."""
 
 GroupIdText = Annotated[
     int,
@@ -139,7 +139,7 @@ GroupIdText = Annotated[
     PlainSerializer(str, return_type=str),
     _GROUP_SCHEMA,
 ]
-"""A group id other than 0, whose JSON value is a decimal string (``remove_group``)."""
+"""A group id like `ExistingGroupId`, whose JSON value is a decimal string (``remove_group``)."""
 
 
 _KEY_GROUPS_INSTEAD: Final = "send [0] for all groups, or use several keys"
@@ -248,7 +248,7 @@ HashedCid = Annotated[str, BeforeValidator(_hashed_cid), _HASHED_SCHEMA]
 """Hash of one action's CID, or zero for the wildcard entry of a group."""
 
 OneHashedCid = Annotated[str, BeforeValidator(_hashed_cid), AfterValidator(_one_action), _HASHED_SCHEMA]
-"""Hash of one action's CID, other than zero."""
+"""Hash of one action's CID. Zero is not allowed, because it means every action."""
 
 RawCid = Annotated[
     str, AfterValidator(_raw_cid), Field(description="Raw CID of the action. The service computes its hash.")

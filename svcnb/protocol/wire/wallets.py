@@ -29,7 +29,7 @@ class SignedWalletResponse(Response):
 
 
 class WalletItem(Response):
-    """Entry of ``list_wallets`` and ``list_wallets_in_group``."""
+    """Entry of ``list_wallets`` and ``list_wallets_in_group``. A group can also permit unregistered wallets."""
 
     id: str = Field(
         description="Position in the order of registration, as a decimal string. 0 is the Account Master Wallet."

@@ -77,7 +77,7 @@ def settled_page(intent: Intent, *, onward: str) -> str:
 
 
 def return_page(intent: Intent, *, publishable_key: str) -> str:
-    """Returns the page that the browser opens after a payment. The user adds the payment to the credit on this page.
+    """Returns the page that the browser opens after a payment. On this page, the user adds the payment to the credit.
 
     Args:
         intent: The payment.

@@ -1,4 +1,4 @@
-"""Tests that the action signs a call only if enough approvers signed it, and that the contract executes it once."""
+"""Tests that the action signs only calls that enough approvers signed, and that the contract executes no call twice."""
 
 from __future__ import annotations
 

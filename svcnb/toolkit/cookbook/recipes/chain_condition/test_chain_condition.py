@@ -44,7 +44,7 @@ def node_of(w3: Any, **lies: Any) -> Callable[[Any], Any]:
 
 
 class World:
-    """Ada's ten tokens, and a club for holders of at least five."""
+    """Ada's ten tokens, and a club for holders of at least five tokens."""
 
     def __init__(self, svc: svcnb.Client, w3: Any, nodes: list[StubServer]) -> None:
         self.svc, self.w3, self.nodes = svc, w3, nodes
