@@ -274,7 +274,10 @@ class Skipper:
                 ):
                     return f"{node.value.id}.{node.attr} requires an emulator."
                 if node.attr == "practice_key" and self._live is not None and self._live.own_wallet:
-                    return "the practice keys are public. In a new cell, set this cell's names to your own wallets."
+                    return (
+                        "the practice keys are public. In a new cell, assign your own wallets to the variables of this "
+                        "cell."
+                    )
         if needed := sorted(self.missing & set(_needed(cell))):
             return f"this cell requires {', '.join(needed)}, which a skipped cell defines."
         return ""

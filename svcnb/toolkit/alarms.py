@@ -196,7 +196,7 @@ def _limits(data: AccountData, each: ActionFigures, thresholds: Thresholds) -> l
             text += f", {each.p95_s_before:.2f} s in the previous period"
         found.append(Alarm(kind="latency", action=each.action, text=text, since=data.period.begin))
     if dear is not None and each.cost_cents > dear:
-        text = f"{dollars(each.cost_cents)} were spent (limit {dollars(dear)})"
+        text = f"{dollars(each.cost_cents)} was spent (limit {dollars(dear)})"
         text += f", {dollars(each.cost_cents_before)} in the previous period"
         found.append(Alarm(kind="spend", action=each.action, text=text, since=data.period.begin))
     return found
