@@ -291,7 +291,7 @@ class PageSkipper(Skipper):
 
     def _sentence(self, error: Exception) -> str:
         if isinstance(error, ModuleNotFoundError) and error.name:
-            return f"the page does not contain {error.name.partition('.')[0]}. Run this cell with svcnb on a computer."
+            return f"the page does not contain {error.name.partition('.')[0]}. Run this cell with a local svcnb."
         return super()._sentence(error)
 
 
