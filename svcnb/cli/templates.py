@@ -16,6 +16,8 @@ _REGISTRY = click.Path(exists=True, dir_okay=False, path_type=Path)
 def command() -> None:
     """Manage templates of derived actions.
 
+    A derived action consists of a template, followed by a constant.
+
     REGISTRY is the JSON file that lists the templates. The command `release` creates a missing file.
     """
 

@@ -40,7 +40,7 @@ _ROSTERS = (".csv", ".txt")
 def command() -> None:
     """Run a workshop, with a progress board and with an emulator for each learner.
 
-    `start` runs the server. The other commands send requests to the server of the same FOLDER.
+    `start` runs the server. All other commands except `rehearse` send requests to the server that uses the same FOLDER.
     """
 
 
@@ -104,11 +104,11 @@ def start(
     emulator on demand. With --url or another --host, learners run the emulators on their own machines, and this server
     collects their progress.
 
-    The command writes each learner's environment variables to FOLDER/places/NAME.env. With this file, a learner starts
-    with `. NAME.env && svcnb lab`. FOLDER/hand-out.json contains the environment variables of all learners.
-    FOLDER/board.url contains the board's address. FOLDER/server.json contains the server's address and token. Only you
-    can read these files. After a restart, the server continues with the same learners and states. SVC_INSTRUCTOR_TOKEN
-    sets the token of the server, for a JupyterHub on another machine.
+    The command writes each learner's environment variables to FOLDER/places/NAME.env. A learner loads this file and
+    opens the lessons with `. NAME.env && svcnb lab`. FOLDER/hand-out.json contains the environment variables of all
+    learners. FOLDER/board.url contains the board's address. FOLDER/server.json contains the server's address and token.
+    Only you can read these files. After a restart, the server continues with the same learners and states.
+    SVC_INSTRUCTOR_TOKEN sets the token of the server, for a JupyterHub on another machine.
     """
     if host in _EVERYWHERE and url is None:
         raise click.BadParameter(

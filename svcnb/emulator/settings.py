@@ -63,7 +63,7 @@ class Settings(BaseModel):
         None,
         repr=False,
         min_length=1,
-        description="Token of the control plane, which requests must contain. If not set, the token is random.",
+        description="Token that requests to the control plane must contain. If not set, the token is random.",
     )
 
     idle_stop_s: float | None = Field(
@@ -127,14 +127,19 @@ class Settings(BaseModel):
     # --- execution ----------------------------------------------------------------------------------------------
     action_engine: Literal["v8", "fast", "auto"] = Field(
         "auto",
-        description="Engine for actions: v8, fast, or auto. auto uses fast if fast is exact, and v8 otherwise.",
+        description=(
+            "Engine for actions: v8, fast, or auto. auto uses fast for runs that fast can execute exactly like v8, and "
+            "v8 for all other runs."
+        ),
     )
     action_spares: int | None = Field(
         None,
         ge=1,
         le=64,
-        description="Number of warmed-up v8 processes. If not set, the number is 3, or 1 with the engine auto while v8 "
-        "is in use.",
+        description=(
+            "Number of warmed-up v8 processes. If not set, the number is 3 for the engine v8. For the engine auto, it "
+            "is 1 while v8 is in use."
+        ),
     )
     action_concurrency: int = Field(
         16, ge=1, description="Maximum number of concurrent runs. Other runs wait in a queue."

@@ -67,7 +67,8 @@ _PLACES: Final = {
 """Panel and fix for each service error that the user can fix."""
 
 _FORBIDDEN: Final = {
-    EXPIRED_HINT: "The key has expired. Use another key, or use the account key to save this key's permissions again.",
+    EXPIRED_HINT: "The key has expired. Use another key, or renew this key with the account key. In ChainSecured mode, "
+    "the owner renews the key.",
     Forbidden.default_hint: "The usage key does not have the permission, or has expired. In ChainSecured mode, only "
     "the owner's wallet can change the account.",
 }

@@ -138,7 +138,8 @@ def alarms(data: AccountData, thresholds: Thresholds) -> Listing[Alarm]:
         thresholds: Thresholds of the alarms.
 
     Raises:
-        ValueError: ``silent_after`` is not a valid duration, or is longer than both periods together.
+        ValueError: ``silent_after`` is not a valid duration, or is longer than the period of the report
+            and the period before it together.
     """
     found: list[Alarm] = []
     rows = figures(data)
@@ -196,7 +197,7 @@ def _limits(data: AccountData, each: ActionFigures, thresholds: Thresholds) -> l
             text += f", {each.p95_s_before:.2f} s in the previous period"
         found.append(Alarm(kind="latency", action=each.action, text=text, since=data.period.begin))
     if dear is not None and each.cost_cents > dear:
-        text = f"{dollars(each.cost_cents)} were spent (limit {dollars(dear)})"
+        text = f"{dollars(each.cost_cents)} was spent (limit {dollars(dear)})"
         text += f", {dollars(each.cost_cents_before)} in the previous period"
         found.append(Alarm(kind="spend", action=each.action, text=text, since=data.period.begin))
     return found

@@ -42,7 +42,10 @@ def named_signers(context: Context) -> Iterator[Finding]:
             and _origin(context, other) == _origin(context, arguments[-1])
             and not signed
         ):
-            text = f"the caller provides both {expected} and {signature}: anyone can sign and claim to be the signer"
+            text = (
+                f"the caller provides both {expected} and {signature}: anyone can sign with their own key and provide "
+                "the address of this key"
+            )
             hint = "Compare the signer with an address in the source, or with the address of an action's CID."
             yield context.find(node, "warning", "named_signer", text, hint)
 

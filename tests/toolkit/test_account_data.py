@@ -150,7 +150,7 @@ def test_latency_spend_and_silence_have_separate_thresholds() -> None:
         found["latency"].text
         == "95 % of the successful runs took up to 4.00 s (limit 3 s), 2.00 s in the previous period"
     )
-    assert found["spend"].text == "$0.40 were spent (limit $0.39), $0.10 in the previous period"
+    assert found["spend"].text == "$0.40 was spent (limit $0.39), $0.10 in the previous period"
     assert found["silence"].since == END - timedelta(hours=30)
     with pytest.raises(ValueError, match="invalid duration 'soon': expected"):
         alarms(data_of(runs), Thresholds(silent_after="soon"))

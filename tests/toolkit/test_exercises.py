@@ -203,8 +203,8 @@ WRONG: Final[dict[str, list[tuple[Any, str]]]] = {
         (witnessed()[0], "a pair"),
     ],
     "groups.status": [
-        (STATUSES | {"a mistyped key, and no credit": 402}, "the number of wrong statuses is 1 of 5"),
-        (dict.fromkeys(STATUSES, 403), "the number of wrong statuses is 4 of 5"),
+        (STATUSES | {"a mistyped key, and no credit": 402}, "1 of the 5 statuses is wrong"),
+        (dict.fromkeys(STATUSES, 403), "4 of the 5 statuses are wrong"),
         (dict.fromkeys(STATUSES, ...), "5 of the 5 situations do not have a status"),
         (dict.fromkeys(STATUSES, "401"), "'401' is not one of the three"),
         ({situation: [401, 402] for situation in STATUSES}, "[401, 402] is not one of the three"),

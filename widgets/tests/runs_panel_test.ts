@@ -76,7 +76,7 @@ Deno.test("the kernel draws more charts when the user opens them, and again afte
 Deno.test("charts describe their numbers in words", async () => {
   const { el, close } = await opened();
   const [timeline] = el.querySelectorAll("[role=img]");
-  equal(timeline!.getAttribute("aria-label"), "4 runs, 3 succeeded (75 percent), at most 2 in a minute");
+  equal(timeline!.getAttribute("aria-label"), "4 runs, 3 succeeded (75 percent), at most 2 runs in a minute");
   equal(find(el, ".svcnb-timeline .svcnb-failed").getAttribute("style"), "height:50%");
   const figures = [...el.querySelectorAll(".svcnb-figure")].map(({ textContent }) => textContent);
   equal(figures, ["4", "250 ms", "$0.03"]);

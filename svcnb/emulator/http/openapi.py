@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable
-from http import HTTPStatus
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -21,6 +20,7 @@ _REF: Final = "#/components/schemas/{model}"
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _STRUCTURED: Final = {"$ref": "#/components/schemas/ErrorBody"}
 _TEXT: Final = {"type": "string", "description": "Error message."}
+_OTHER_CAUSES: Final = {410: "the trigger is disabled"}
 _BODY_STATUSES: Final = frozenset({400, 413, 422})
 _BAD_REQUEST: Final = 400
 _SERVER_ERROR: Final = 500
@@ -190,7 +190,7 @@ def _responses(row: Endpoint, schemas: _Schemas) -> dict[str, Any]:
         shapes = [_STRUCTURED] * (status in structured) + [text] * (status in texts)
         known = ERROR_CODES.get(status)
         responses[str(status)] = {
-            "description": known.cause if known else HTTPStatus(status).phrase,
+            "description": known.cause if known else _OTHER_CAUSES[status],
             "content": {"application/json": {"schema": shapes[0] if len(shapes) == 1 else {"oneOf": shapes}}},
         }
     return responses

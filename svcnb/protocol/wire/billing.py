@@ -31,7 +31,7 @@ class CreatePaymentIntentRequest(Request):
 
 
 class CreatePaymentIntentResponse(Response):
-    """Response of ``billing/create_payment_intent``, with the values that the caller needs to pay at the processor."""
+    """Response of ``billing/create_payment_intent``, with the values for the payment at the processor."""
 
     client_secret: str = Field(
         description="Secret that the processor's client library needs to confirm this payment.", repr=False

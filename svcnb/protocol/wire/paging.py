@@ -30,7 +30,8 @@ class ActionsQuery(PageQuery):
 
     group_id: OptionalQueryGroupId | None = Field(
         None,
-        description="Id of the group whose actions the service lists. Without this field, or with 0: all actions.",
+        description="Id of the group whose actions the service lists. Without this parameter, or with 0, the service "
+        "lists the account's registered actions.",
     )
 
 

@@ -93,7 +93,7 @@ class SignedUsageApiKeyResponse(Response):
         description="The usage key, base64 of 32 bytes. Store the key, because the service does not return it again.",
         repr=False,
     )
-    wallet_address: str = Field(description="Address of the wallet that these bytes control.")
+    wallet_address: str = Field(description="Address of the wallet whose private key is the usage key.")
     derivation_path: str = Field(description="Derivation path of the wallet, as 0x hex without leading zeros.")
 
 

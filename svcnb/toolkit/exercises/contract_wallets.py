@@ -11,8 +11,8 @@ from svcnb.toolkit.exercises.exercise import Exercise, raised
 def _refused(answer: BadRequest) -> str | None:
     if "ERC-1271" not in answer.message and "contract" not in answer.message.lower():
         return (
-            "this request failed for a different reason. Use the contract as the wallet, and sign with the key of "
-            "another person than the contract's owner."
+            "this request failed for a different reason. Use the contract as the wallet, and sign with a key that "
+            "does not belong to the contract's owner."
         )
     return None
 

@@ -22,14 +22,15 @@ def _status(answer: Any) -> str | None:
     if set(answer) != set(STATUS):
         return "keep the 5 situations unchanged, and replace each ... with a status."
     if missing := sum(status is ... for status in answer.values()):
-        return f"{missing} of the 5 situations do not have a status yet."
+        return f"{missing} of the 5 situations {'does' if missing == 1 else 'do'} not have a status yet."
     if bad := [status for status in answer.values() if status not in (401, 402, 403)]:
         return f"{bad[0]!r} is not one of the three statuses: write 401, 402 or 403 as a number."
     wrong = [text for text, status in answer.items() if status != STATUS[text]]
     if not wrong:
         return None
+    verb = "is" if len(wrong) == 1 else "are"
     return (
-        f"the number of wrong statuses is {len(wrong)} of 5, for example the status of {wrong[0]!r}. "
+        f"{len(wrong)} of the 5 statuses {verb} wrong, for example the status of {wrong[0]!r}. "
         "The service checks the key first, then the credit, then the permissions, and stops at the first failure."
     )
 

@@ -23,8 +23,8 @@ def _days(answer: Any) -> str | None:
     if last < first:
         return "the first day is after the last day: swap the two days."
     if first == _TROUBLE[0] or last == _TROUBLE[1]:
-        return "one of the two days is correct: check the failed runs of rates for each day."
-    return "check the failed runs of rates: charts.run_timeline(month[month.action == 'rates'])."
+        return "one of the two days is correct: check the failed runs of the action rates for each day."
+    return "check the failed runs of the action rates: charts.run_timeline(month[month.action == 'rates'])."
 
 
 def _drawn(answer: Any) -> str | None:
@@ -35,7 +35,7 @@ def _drawn(answer: Any) -> str | None:
     if "at" not in rows[0]:
         return "this chart compares actions: omit by='action' to see the rate over time."
     if min(row["rate"] for row in rows if row["rate"] is not None) >= _TROUBLED_PERCENT:
-        return "this chart includes other actions: select the rows of rates, month[month.action == 'rates']."
+        return "this chart includes other actions. Select the rows of the action rates: month[month.action == 'rates']."
     return None
 
 

@@ -414,12 +414,12 @@ function steps(): HTMLElement {
       "ol",
       {},
       ...[
-        "Under Example, choose Sign a message with a wallet and press Use this example.",
-        "Under Parameters, press Create wallet. The panel adds the wallet's address to the parameters.",
-        "Under In this account, enter a name for the action and press Register.",
-        "Press Create group, then Permit in group. The group permits the action and the wallet.",
-        "Press Create usage key. The key can only run the actions of this group. Store the key.",
-        "Press Run, then Check the signature.",
+        'Under "Example", choose "Sign a message with a wallet" and press "Use this example".',
+        `Under "Parameters", press "Create wallet". The panel adds the wallet's address to the parameters.`,
+        'Under "In this account", enter a name for the action and press "Register".',
+        'Press "Create group", then "Permit in group". The group permits the action and the wallet.',
+        'Press "Create usage key". The key can only run the actions of this group. Store the key.',
+        'Press "Run", then "Check the signature".',
       ].map((text) => h("li", {}, text)),
     ),
   );

@@ -25,9 +25,9 @@ export function charts(summary: Summary): HTMLElement[] {
 function timeline({ count, succeeded, width_s, buckets }: Summary): HTMLElement {
   const most = Math.max(1, ...buckets.map((bucket) => bucket.succeeded + bucket.failed));
   const share = Math.round(succeeded / count * 100);
-  const told = `${counted(count, "run")}, ${succeeded} succeeded (${share} percent), at most ${most} in ${
-    span(width_s)
-  }`;
+  const told = `${counted(count, "run")}, ${succeeded} succeeded (${share} percent), at most ${
+    counted(most, "run")
+  } in ${span(width_s)}`;
   return card(
     "Runs",
     `${count}`,

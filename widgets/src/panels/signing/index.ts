@@ -306,9 +306,12 @@ function answered(sent: Sent, next: () => void): HTMLElement[] {
     return [h("p", { class: "svcnb-good" }, "The account now belongs to this wallet.")];
   }
   const made = h("table", {}, row("Wallet", sent.wallet_address), row("Derivation path", sent.derivation_path));
-  const note =
-    "The wallet is not part of an account until its registration on the chain. To create and register a wallet in one step, press Create wallet or Create usage key under Permissions.";
-  if (!sent.usage_api_key) return [made, h("p", { class: "svcnb-muted" }, note)];
+  if (!sent.usage_api_key) {
+    const note =
+      "The wallet is not part of an account until its registration on the chain. To create and register a wallet in one step, press Create wallet under Permissions.";
+    return [made, h("p", { class: "svcnb-muted" }, note)];
+  }
+  const note = "To create and register a usage key in one step, press Create usage key under Permissions.";
   const secret = h("div");
   const warning = "The key has no permissions until it is registered on the chain. Store the key in a safe place.";
   showSecret(secret, "usage key", warning, sent.usage_api_key, next);
