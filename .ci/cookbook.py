@@ -37,7 +37,7 @@ PICTURE: Final = "diagram.svg"
 _FENCE: Final = re.compile(r"^```(python|action)([^\n]*)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 _INCLUDE: Final = re.compile(r"^<!-- (README|file)(?:: (.+))? -->$", re.MULTILINE)
 _GAS_LINE: Final = re.compile(r"^(.+?) +([\d,]+) gas$", re.MULTILINE)
-_COST_LINE: Final = re.compile(r"^one run +(\d+) cents?$", re.MULTILINE)
+_COST_LINE: Final = re.compile(r"^one run costs (\d+) cents?$", re.MULTILINE)
 
 
 # --- contracts ------------------------------------------------------------------------------------------------------
