@@ -7,7 +7,6 @@ pydantic-settings takes 40 milliseconds, a tenth of the start-up time.
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Mapping
 from functools import cached_property
@@ -359,13 +358,14 @@ class Settings(BaseModel):
         if self.clock == "real":
             return None
         word, at, seconds = self.clock.partition("@")
-        if word == "frozen" and at:
-            with contextlib.suppress(ValueError):
+        try:
+            if word == "frozen" and at:
                 return checked_time(float(seconds))
-        raise ValueError(
-            f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds of a time from "
-            "1970-01-01 to 3000-01-01"
-        )
+        except ValueError as error:
+            raise ValueError(
+                f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds ({error})"
+            ) from None
+        raise ValueError(f"clock {self.clock!r} is not valid: expected 'real', or 'frozen@' followed by Unix seconds")
 
     @cached_property
     def limits(self) -> defaults.ActionLimits:
