@@ -51,7 +51,7 @@ async def test_a_body_is_read_however_it_arrives(coding: str, chunk: int) -> Non
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])
 async def test_a_body_that_is_not_what_its_header_says_is_an_error(coding: str) -> None:
-    with pytest.raises(BadCoding, match=f"is not valid {coding}"):
+    with pytest.raises(BadCoding, match=f"response body is not {coding} data"):
         [piece async for piece in decoded(pieces_of(b"\xff\xffplain text", 100), coding)]
 
 
