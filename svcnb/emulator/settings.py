@@ -349,12 +349,12 @@ class Settings(BaseModel):
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The two configurable names, and all names derived from them."""
+        """The names of the service and the payment processor, and all names derived from these two settings."""
         return Vocabulary(service=self.service_name, processor=self.processor_name)
 
     @cached_property
     def frozen_at(self) -> float | None:
-        """Unix seconds at which the clock is frozen, or None."""
+        """Unix seconds at which the clock is frozen, or None if the clock follows the machine's time."""
         if self.clock == "real":
             return None
         word, at, seconds = self.clock.partition("@")
