@@ -86,7 +86,7 @@ def cover(times: Array, zone: str, *, least: int = SECOND) -> Bins:
 
 
 def wall_clock(times: Array, zone: str) -> Array:
-    """Returns UTC times as microseconds since 1970 by the clock of a time zone.
+    """Converts UTC times to the local time of a time zone, in microseconds since 1970-01-01 00:00 local time.
 
     Args:
         times: Microseconds since 1970, UTC.

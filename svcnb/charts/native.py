@@ -160,11 +160,12 @@ class _Renderer:
                 timer.cancel()
             if answer is None:
                 code = self._end(child)
-                raise RenderFailed(
-                    f"drawing the chart took more than {TIMEOUT_SECONDS:g} seconds"
-                    if time.monotonic() - began >= TIMEOUT_SECONDS
-                    else f"the chart renderer stopped with exit code {code} while drawing this chart"
-                )
+                if time.monotonic() - began >= TIMEOUT_SECONDS:
+                    raise RenderFailed(
+                        f"drawing the chart took more than {TIMEOUT_SECONDS:g} seconds",
+                        hint="Draw less data, for example the runs of a shorter period.",
+                    )
+                raise RenderFailed(f"the chart renderer stopped with exit code {code} while drawing this chart")
         well, content = answer
         if well:
             return content

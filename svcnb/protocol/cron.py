@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from cronsim import CronSim
 
 _MAX_LENGTH: Final = 256
-_EXAMPLES: Final = "for example '*/5 * * * *' (every five minutes) or '30 0 9 * * MON' (Mondays at 09:00:30)"
+_FIELDS: Final = "Write five fields, or six fields that start with the seconds"
+_EXAMPLES: Final = "for example '*/5 * * * *' (every five minutes), or '30 0 9 * * MON' (Mondays at 09:00:30)"
 _LAST_MINUTE: Final = 59
 _LAST_HOUR: Final = 23
 
@@ -50,11 +51,14 @@ class Cron:
             raise InvalidType(f"a schedule must be a string of five or six fields, not {type(text).__name__}")
         self.text = text
         if not text.strip():
-            raise InvalidCron("the schedule is empty", hint=f"Write five fields, {_EXAMPLES}.")
+            raise InvalidCron(
+                "the schedule is empty",
+                hint=f"{_FIELDS}, {_EXAMPLES}.",
+            )
         if len(text) > _MAX_LENGTH:
             raise InvalidCron(
                 f"the schedule {shown(text)} has {len(text)} characters; at most {_MAX_LENGTH} are allowed",
-                hint=f"Write five fields, {_EXAMPLES}.",
+                hint=f"{_FIELDS}, {_EXAMPLES}.",
             )
         parsed = self._parse(datetime(2024, 1, 1, tzinfo=UTC))
         if _interval_s(parsed) < SCHEDULE_SCAN_S:

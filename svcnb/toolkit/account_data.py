@@ -89,7 +89,7 @@ class BalanceCheck(NamedTuple):
     """Payments since the opening balance."""
 
     balance: int
-    """Current balance."""
+    """Balance that the service reports, for the comparison with `expected`."""
 
     @property
     def expected(self) -> int:

@@ -138,7 +138,8 @@ def alarms(data: AccountData, thresholds: Thresholds) -> Listing[Alarm]:
         thresholds: Thresholds of the alarms.
 
     Raises:
-        ValueError: ``silent_after`` is not a valid duration, or is longer than both periods together.
+        ValueError: ``silent_after`` is not a valid duration, or is longer than the period of the report
+            and the period before it together.
     """
     found: list[Alarm] = []
     rows = figures(data)

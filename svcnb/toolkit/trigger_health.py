@@ -67,7 +67,7 @@ class TriggerHealth(Model):
     last_error: str = ""
     """First line of the newest error message in the period. Empty if no failed run has an error message."""
     trigger_id: str = ""
-    """Id of the trigger."""
+    """Id of the trigger, for calls of the triggers client. Displays do not show the id."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"trigger_id"})
 

@@ -284,7 +284,7 @@ class Workshop(Checked):
     def reset(self, name: str) -> Learner:
         """Deletes a learner's states, saved states and progress. Returns the learner.
 
-        The addresses, the token and the environment variables do not change.
+        The addresses of the learner's emulators, the token and the environment variables do not change.
 
         Args:
             name: Identifier, display name or e-mail address of the learner.

@@ -88,8 +88,8 @@ EMULATOR = {
     "CID in a [management call](service/index.md#what-the-service-does)": f"{limits.MAX_CID_CHARS:,} characters",
     "Pipelined requests on one connection that wait for a response": f"{limits.MAX_PIPELINED_REQUESTS}",
     "Concurrent runs": (
-        f"`--action-concurrency` ({SETTINGS.action_concurrency}) for each [engine](engine.md#concurrent-runs), of "
-        "which one account can use at most three quarters"
+        f"`--action-concurrency` ({SETTINGS.action_concurrency}) for each [JavaScript "
+        "engine](engine.md#concurrent-runs). One account can use at most three quarters of these runs"
     ),
     "Concurrent outbound requests": (
         f"{limits.MAX_OUTBOUND_PER_RUN} per run, {limits.MAX_OUTBOUND_PER_ACCOUNT} per account, "

@@ -130,8 +130,8 @@ class _Order:
     """Request of one caller to the batcher.
 
     If the request has an entry, the batcher posts the entry and ends the hold. If the request has only a hold, the
-    batcher reserves ``cents`` in total for the hold. A request without entry and hold only publishes the holds of this
-    server to the other servers.
+    batcher creates the hold, or increases its amount to ``cents``. A request without entry and hold only publishes the
+    holds of this server to the other servers.
     """
 
     hold: Hold | None = None

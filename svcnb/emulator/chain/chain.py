@@ -114,7 +114,9 @@ class Chain:
         except BaseException as error:
             await chain.stop()
             if isinstance(error, RpcError | AbiError):
-                raise ChainUnavailable(f"the chain returned an unexpected response: {error.message}") from error
+                raise ChainUnavailable(
+                    f"the chain rejected a call for the contract, or returned invalid data: {error.message}"
+                ) from error
             raise
 
     async def restart(self, between: Callable[[], Awaitable[object]]) -> None:

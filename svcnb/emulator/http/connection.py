@@ -255,12 +255,12 @@ class Connection(HttpToolsProtocol):
         elif cycle is None and not self._in_head:
             self.close()  # the client sends no request
         else:
-            what, seconds = ("body", self.body_s) if cycle is not None else ("head", self.head_s)
+            what, seconds = ("body", self.body_s) if cycle is not None else ("headers", self.head_s)
             self._refuse(
                 StructuredError(
                     408,
                     f"the {what} of the request did not arrive within {seconds:g} seconds",
-                    fix=f"Send the complete request within {seconds:g} seconds.",
+                    fix=f"Send the {what} faster, within {seconds:g} seconds.",
                     headers={"Connection": "close"},
                 )
             )

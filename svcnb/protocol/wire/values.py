@@ -290,7 +290,7 @@ def _permitted_pkp(value: object, info: ValidationInfo) -> object:
     if isinstance(value, str) and (found := _HEX.match(value.strip())):
         digits = found[1]
         is_zero = set(digits) == {"0"} and len(digits) in {1, _HASH_DIGITS}
-        if is_zero and not is_refused(info, "a permitted wallet as a zero that does not have the length of an address"):
+        if is_zero and not is_refused(info, "a permitted wallet as a short zero"):
             return WILDCARD_ADDRESS
     return _pkp_id(value)
 
