@@ -70,7 +70,7 @@ LIVE: Final[dict[str, Live]] = {
         20, "It needs the URL of a triggers service in `SVC_TRIGGERS_URL`, and your approval in a browser."
     ),
     "history": Live(20, skips="the cells of the section *The runs of one day*"),
-    "batches": Live(60, skips="the injected faults and the account with three cents"),
+    "batches": Live(60, skips="the cells of *A busy service* and *Insufficient credit*"),
 }
 """Lessons that can run on a live service, by the name in their first cell.
 
@@ -291,7 +291,7 @@ class PageSkipper(Skipper):
 
     def _sentence(self, error: Exception) -> str:
         if isinstance(error, ModuleNotFoundError) and error.name:
-            return f"the page does not contain {error.name.partition('.')[0]}. Run this cell with svcnb on a computer."
+            return f"the page does not contain {error.name.partition('.')[0]}. Run this cell with a local svcnb."
         return super()._sentence(error)
 
 
