@@ -37,7 +37,7 @@ PICTURE: Final = "diagram.svg"
 _FENCE: Final = re.compile(r"^```(python|action)([^\n]*)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 _INCLUDE: Final = re.compile(r"^<!-- (README|file)(?:: (.+))? -->$", re.MULTILINE)
 _GAS_LINE: Final = re.compile(r"^(.+?) +([\d,]+) gas$", re.MULTILINE)
-_COST_LINE: Final = re.compile(r"^one run +(\d+) cents?$", re.MULTILINE)
+_COST_LINE: Final = re.compile(r"^one run costs (\d+) cents?$", re.MULTILINE)
 
 
 # --- contracts ------------------------------------------------------------------------------------------------------
@@ -212,10 +212,10 @@ def _gas() -> Iterator[str]:
         "The"
     )
     yield (
-        "table rounds the gas to thousands. The first call of a function can need more gas, because only this call "
-        "writes"
+        "table rounds the gas to thousands. The first call of a function can need more gas than later calls, "
+        "because the"
     )
-    yield "to storage that was empty before.\n"
+    yield "first call writes to storage that was empty before.\n"
     yield "| Recipe | Call | Gas |\n|---|---|---|"
     for recipe in recipes():
         for call, gas in _GAS_LINE.findall(printed(recipe)):

@@ -22,8 +22,8 @@ def how_to_get(extra: str) -> str:
     """Returns the hint for a missing extra.
 
     The hint contains the installation command. In a browser page, where users cannot install packages, the hint says
-    that the user must repeat the step on a computer.
+    that the user needs a local installation of svcnb.
     """
     if sys.platform == "emscripten":
-        return "This page does not contain the package. Install svcnb on a computer, and repeat the step there."
+        return "This page does not contain the package. Install svcnb outside the browser, and repeat the step there."
     return f"Install the package: {install_command(extra)}"

@@ -251,8 +251,8 @@ def _in_page(settings: Mapping[str, object]) -> PageService:
     except (ValueError, InvalidArgument) as error:
         raise SettingRefused(
             str(error),
-            hint="Correct or omit the setting. To use a setting that this page does not support, install svcnb on a "
-            "computer.",
+            hint="Correct or omit the setting. To use a setting that this page does not support, install svcnb "
+            "outside the browser.",
         ) from None
 
 

@@ -56,21 +56,21 @@ class Live(NamedTuple):
 LIVE: Final[dict[str, Live]] = {
     "quickstart": Live(10),
     "actions-and-cids": Live(15),
-    "keys": Live(30, skips="the trace of a run"),
+    "keys": Live(30, skips="the cell that shows which keys an action used"),
     "groups": Live(25, "It shows the errors for insufficient credit only if your account has no credit."),
     "typed-data": Live(0, skips="the cells that move the clock"),
     "chain-secured": Live(
         10,
         "It needs your own wallet as `owner`, which must be able to pay for gas.",
-        "the practice keys, the faucet, and the cells that move the clock. Until you set `owner`, it also "
-        "skips the cells that need `owner`",
+        "the cells that use practice keys or the faucet, and the cells that move the clock. Until you set `owner`, it "
+        "also skips the cells that need `owner`",
         own_wallet=True,
     ),
     "webhooks": Live(
         20, "It needs the URL of a triggers service in `SVC_TRIGGERS_URL`, and your approval in a browser."
     ),
-    "history": Live(20, skips="the simulated day"),
-    "batches": Live(60, skips="the injected faults and the account with three cents"),
+    "history": Live(20, skips="the cells of the section *The runs of one day*"),
+    "batches": Live(60, skips="the cells of *A busy service* and *Insufficient credit*"),
 }
 """Lessons that can run on a live service, by the name in their first cell.
 
@@ -291,7 +291,7 @@ class PageSkipper(Skipper):
 
     def _sentence(self, error: Exception) -> str:
         if isinstance(error, ModuleNotFoundError) and error.name:
-            return f"the page does not contain {error.name.partition('.')[0]}. Run this cell with svcnb on a computer."
+            return f"the page does not contain {error.name.partition('.')[0]}. Run this cell with a local svcnb."
         return super()._sentence(error)
 
 

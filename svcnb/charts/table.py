@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +12,7 @@ from svcnb.charts.bins import Array
 from svcnb.charts.words import count
 from svcnb.client.errors import InvalidArgument
 from svcnb.protocol.cid_text import is_cid_v0
+from svcnb.protocol.errors import shown
 
 MAX_ACTIONS: Final = 20
 """Maximum number of actions in one chart. The chart shows the actions with the most runs."""
@@ -87,10 +88,11 @@ class Table:
             )
         try:
             stamps = pd.DatetimeIndex(pd.to_datetime(column, utc=True, format="ISO8601"))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError):
+            bad = _first_invalid(column, lambda each: pd.to_datetime(each, utc=True, format="ISO8601"))
             raise self._wrong(
                 "time",
-                f"contains values that are not times ({error}): expected ISO 8601, for example 2026-01-31T12:00:00Z",
+                f"contains values that are not times{bad}: expected ISO 8601, for example 2026-01-31T12:00:00Z",
             ) from None
         self._whole("time", stamps.isna())
         found: Array = stamps.as_unit("us").asi8
@@ -154,8 +156,9 @@ class Table:
     def _numbers(self, name: str) -> Array:
         try:
             found: Array = np.asarray(pd.to_numeric(self._column(name)), dtype=np.float64)
-        except (ValueError, TypeError) as error:
-            raise self._wrong(name, f"contains values that are not numbers ({error})") from None
+        except (ValueError, TypeError):
+            bad = _first_invalid(self._column(name), pd.to_numeric)
+            raise self._wrong(name, f"contains values that are not numbers{bad}") from None
         if (found < 0).any():
             raise self._wrong(name, f"contains negative numbers, such as {found.min():g}")
         return found
@@ -189,6 +192,15 @@ def most_frequent(sizes: Array) -> tuple[list[int], str]:
     shown = [int(number) for number in np.argsort(-sizes, kind="stable")[:MAX_ACTIONS] if sizes[number]]
     left_out = int((sizes > 0).sum()) - len(shown)
     return shown, f"not shown: {count(left_out, 'action')} with fewer runs" * bool(left_out)
+
+
+def _first_invalid(column: Any, parse: Callable[[Any], object]) -> str:
+    for each in column:
+        try:
+            parse(each)
+        except (ValueError, TypeError):
+            return f", such as {shown(each)}"
+    return ""
 
 
 def _brief(text: str) -> str:

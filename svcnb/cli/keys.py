@@ -52,7 +52,7 @@ _FLAGS = {
     "can_delete_groups": ("delete-groups", "delete groups"),
     "can_create_pkps": ("create-wallets", "create wallets"),
 }
-"""Options and meanings of the permissions that are flags."""
+"""Options of the command line and descriptions of the boolean permissions."""
 
 
 def _permission_options(*, update: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

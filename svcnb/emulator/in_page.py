@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ABSENT: Final = {
     "action_engine": "an emulator in a browser page supports only the engine 'fast'. Omit action_engine, or install "
-    "svcnb on a computer.",
+    "svcnb outside the browser.",
     "chain_rpc": "an emulator in a browser page supports only the emulator's own chain. Omit chain_rpc.",
     "database": "an emulator in a browser page cannot use a database. Omit database, and set state to store data.",
     "idle_stop_s": "an emulator in a browser page stops when the page closes. Omit idle_stop_s.",
@@ -75,7 +75,7 @@ class PageService:
         """Returns immediately, because only `stop` ends the service."""
 
     def wait_ready(self, timeout_s: float) -> dict[str, Any]:
-        """Starts the service, and returns the service's addresses and the control token.
+        """Starts the service, and returns the service's URLs and the control token.
 
         Args:
             timeout_s: Seconds to wait until the service is ready.

@@ -260,7 +260,7 @@ class AccountPanel(WalletPanel, bundle="account"):
     def abandon(self, mint: str, *, confirm: bool = False) -> None:
         """Deletes the record of the wallet or usage key with the id ``mint`` in `pending`.
 
-        Without ``confirm``, the method raises an error that describes the loss.
+        Without ``confirm``, the method raises an error that describes what the user loses.
         """
         self.service.chain_secured.delete_pending(mint, confirm=confirm)
         # The recorded code deletes only this record, so that other machines can run the code without a loss.

@@ -187,7 +187,7 @@ class PermissionsPanel(ResourcePanel, bundle="permissions"):
 
     @command
     async def explain(self, key: str, action: str, wallet: str) -> dict[str, Any]:
-        """Returns whether a key can run an action with a wallet, the reason, a graph, and the possible repairs.
+        """Returns whether a key can run an action with a wallet, why, a graph, and the calls that add the permission.
 
         Args:
             key: Hash of the key.

@@ -144,7 +144,7 @@ def _announced(session: Session) -> Iterator[None]:
 
 
 def repairs(found: Explanation) -> dict[str, Any]:
-    """Returns the repairs and the warnings of an explanation as JSON values for the browser."""
+    """Returns the calls that add a missing permission, and the warnings of an explanation, as JSON values."""
     return {
         "repairs": [{"says": way.says, "code": way.code, "cost_cents": way.cost_cents} for way in found.repairs],
         "warnings": [each.text for each in found.warnings],

@@ -59,7 +59,7 @@ class DigestParts:
 
 
 def digest_parts(typed_data: dict[str, Any]) -> DigestParts:
-    """Returns the hashes of an envelope. The function does not check the envelope against the canonical shape.
+    """Returns the hashes of an envelope. The function does not check the envelope against the canonical structure.
 
     Args:
         typed_data: Envelope with the members types, primaryType, domain and message. Fields have an atomic type, string

@@ -82,8 +82,8 @@ class Event:
     """Parsed event signature.
 
     Attributes:
-        name: The event's name.
-        arguments: The event's arguments, in order.
+        name: Name of the event, without the argument list.
+        arguments: Arguments, in the order of the signature.
         none_indexed: Whether the caller stated that no argument is indexed.
     """
 

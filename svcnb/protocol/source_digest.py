@@ -133,7 +133,7 @@ def reader(file: Any) -> Callable[[memoryview], int | None]:
         return lambda buffer: _read_into(file, buffer)
     raise InvalidType(
         f"a source must be a string, bytes, a pathlib.Path or a file opened in binary mode, not {type(file).__name__}"
-        + (": an Action contains its CID in .cid" if hasattr(file, "cid") else "")
+        + (": use its attribute .cid, which contains the CID" if hasattr(file, "cid") else "")
     )
 
 

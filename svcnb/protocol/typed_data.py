@@ -1,8 +1,8 @@
 """The four typed-data envelopes that a wallet signs, and their digests.
 
-The shape of an envelope is fixed: only the flow, address, chain and time vary. Therefore, the module computes the type
-hash and the domain separator once, and a digest takes two hashes. The module `svcnb.protocol.eip712` computes the same
-digest step by step, for any shape.
+The structure of an envelope is fixed: only the flow, address, chain and time vary. Therefore, the module computes the
+type hash and the domain separator once, and a digest takes two hashes. The module `svcnb.protocol.eip712` computes the
+same digest step by step, for any structure.
 
 Source: docs/service/signatures.md#envelope; EIP-712.
 """
@@ -50,7 +50,7 @@ class Flow(StrEnum):
 def envelope(
     flow: Flow | str, address: str, chain_id: int, issued_at: int, *, vocabulary: Vocabulary | None = None
 ) -> dict[str, Any]:
-    """Builds the envelope of a flow in the canonical shape. All values are strings, lists or dictionaries, as in JSON.
+    """Builds the envelope of a flow in the canonical structure. All values are strings, lists or dicts, as in JSON.
 
     Args:
         flow: Purpose of the signature.

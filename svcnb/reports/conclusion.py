@@ -1,7 +1,7 @@
 """Conclusion of a report. The last cell of the report's notebook sets the conclusion.
 
-The page shows the conclusion at the top. The exit code of `svcnb report` shows whether the conclusion contains a
-problem.
+The HTML page of the report shows the conclusion at the top. The exit code of `svcnb report` shows whether the
+conclusion contains a problem.
 """
 
 from __future__ import annotations

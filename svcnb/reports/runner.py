@@ -82,7 +82,7 @@ class ReportFailed(SvcnbError):
         message: Failed cell and its error.
         hint: Next step for the user.
         notebook: Path of the notebook with its executed cells.
-        html: Path of the page.
+        html: Path of the HTML page of the incomplete report.
         cell: Execution number of the failed cell. 0 if the kernel did not start.
         error: Class name of the error, for example ``ConfigError``, or ``CellTimeoutError`` if the cell took too long.
     """

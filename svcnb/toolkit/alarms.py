@@ -42,7 +42,8 @@ class Alarm(Model):
 
     - ``failures``: the first failure after the last success. If no run failed after the last success, the first failure
       in the period.
-    - ``silence``: the last run of the action, or the start of the previous period if neither period contains a run.
+    - ``silence``: the last run of the action. If neither the period nor the previous period contains a run, the start
+      of the previous period.
     - ``latency`` and ``spend``: the start of the period.
     """
 
@@ -77,7 +78,7 @@ class ActionFigures(Model):
     cost_cents: int
     """Cost of the runs in the period, in cents."""
     last_run: datetime | None
-    """Time of the last run, in UTC. None if neither period contains a run."""
+    """Time of the last run, in UTC. None if neither the period nor the previous period contains a run."""
     runs_before: int
     """Number of runs in the previous period."""
     failed_percent_before: float | None
@@ -138,7 +139,8 @@ def alarms(data: AccountData, thresholds: Thresholds) -> Listing[Alarm]:
         thresholds: Thresholds of the alarms.
 
     Raises:
-        ValueError: ``silent_after`` is not a valid duration, or is longer than both periods together.
+        ValueError: ``silent_after`` is not a valid duration, or is longer than the period of the report
+            and the period before it together.
     """
     found: list[Alarm] = []
     rows = figures(data)

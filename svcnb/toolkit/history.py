@@ -47,7 +47,7 @@ class PastRun(Model):
     """Name of the action. Empty if the action has no name, or if the name is unknown."""
 
     cid: str
-    """CID of the action."""
+    """CID of the executed action."""
     status: str
     """``success`` or ``failed``. For the run of a trigger, also ``queued`` or ``running``."""
 
@@ -70,13 +70,13 @@ class PastRun(Model):
     """Charged amount in cents if an emulator reported the amount. Otherwise, an estimate."""
 
     key_hash: str = ""
-    """Hash of the key. Empty if unknown."""
+    """Hash of the key that started the run. Empty if unknown."""
     base_url: str = ""
-    """Address of the service. Empty if unknown."""
+    """Address of the service that executed the run, in the form of ``client.base_url``. Empty if unknown."""
     run_id: str = ""
     """Id of the trigger's run, or the request id for other runs."""
     trigger_id: str = ""
-    """Id of the trigger. For the source ``service``, the correlation id of the run. Empty for the source ``client``."""
+    """Id of the trigger that started the run. For the source ``service``, the correlation id. Empty for ``client``."""
 
     @property
     def ok(self) -> bool:
@@ -94,9 +94,9 @@ class Spend(Model):
     name: str
     """Name or CID of the action, hash of the key, day, address of the service, or id of the trigger."""
     runs: int
-    """Number of runs."""
+    """Number of runs, including failed runs."""
     failed: int
-    """Number of failed runs."""
+    """Number of runs with the status ``failed``."""
     seconds: float
     """Total duration of the runs, in seconds."""
     cost_cents: int

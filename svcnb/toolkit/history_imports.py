@@ -20,10 +20,10 @@ class Merged(NamedTuple):
     """Numbers of runs and ledger entries that `History.merge` added."""
 
     runs: int
-    """Number of added runs."""
+    """Number of runs that the history did not contain before."""
 
     entries: int
-    """Number of added ledger entries: fees, payments and balances."""
+    """Number of fees, payments and balances that the ledger did not contain before."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class KeyRights(Model):
     key: str
     """Name of the key, or its shortened hash if the key has no name."""
     key_hash: str
-    """Hash of the key."""
+    """Hash of the usage key, ``0x`` and 64 hex digits."""
     execute: str
     """Groups whose actions the key can run, as text. Empty if there are none."""
 

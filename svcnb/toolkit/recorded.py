@@ -69,7 +69,7 @@ class Conversation:
     Attributes:
         name: Name of the file, without its extension.
         needs: ``nothing``, or ``account`` for a conversation that needs the key of an account with credit.
-        source: Origin of the responses.
+        source: Service or document from which the responses were taken, as text.
         exchanges: The requests and responses, with the structure of the JSON file.
     """
 
@@ -112,9 +112,10 @@ def load(folder: Path = FOLDER) -> list[Conversation]:
         content = parse(path.read_text(encoding="utf-8"))
         try:
             found.append(Conversation(path.stem, content["needs"], content["source"], tuple(content["exchanges"])))
-        except (TypeError, KeyError) as error:
+        except (TypeError, KeyError):
             raise ValueError(
-                f"{path} is not a recorded conversation: expected an object with needs, source and exchanges ({error})"
+                f"{path} is not a recorded conversation: expected an object with needs, source and exchanges. Move the "
+                "file to another folder."
             ) from None
     return sorted(found, key=lambda each: each.needs != "nothing")
 

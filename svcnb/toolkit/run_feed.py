@@ -45,16 +45,16 @@ class SeenRun(Model):
     """Start in Unix seconds, by the clock of the machine that recorded the run. 0.0 if unknown."""
 
     action: str = ""
-    """Name of the action. Empty if unknown."""
+    """Name of the executed action. Empty if unknown."""
     cid: str = ""
-    """CID of the action. Empty if unknown."""
+    """CID of the executed action. Empty if unknown."""
     key_hash: str = ""
-    """Hash of the key. Empty if unknown."""
+    """Hash of the key that started the run. Empty if unknown."""
     status: str
     """``success``, ``failed`` or ``refused``. For the run of a trigger, also ``queued`` or ``running``."""
 
     elapsed: float = 0.0
-    """Duration in seconds."""
+    """Duration of the run in seconds, as recorded by the source of the entry."""
 
     cost_cents: int = 0
     """Charged amount in cents, or an estimate if the service did not return the amount."""
@@ -62,7 +62,7 @@ class SeenRun(Model):
     error: str = ""
     """Message of the error. Empty for a run without an error."""
     traced: bool = False
-    """Whether a timeline is available."""
+    """Whether the emulator recorded a timeline of the run, which `svcnb.Client.trace` returns."""
 
     past: PastRun | None = None
     """Record of the run in the local history, with parameters and response, without secrets.

@@ -100,10 +100,10 @@ def functions(vocabulary: Vocabulary) -> dict[str, Function]:
 
 
 def namespaces(vocabulary: Vocabulary) -> dict[str, str]:
-    """Returns the names of the globals that the service adds, with the namespace property that has the same value.
+    """Returns the globals that the service adds to JavaScript, with the names of the globals as keys.
 
-    For example, the property of the global with the functions is ``Actions``. For the namespace itself, the property
-    is empty.
+    Each value is the name of the namespace's property that is equal to the global, for example ``Actions``. For the
+    namespace itself, the value is an empty string.
     """
     return {
         vocabulary.namespace: "",

@@ -40,16 +40,16 @@ class Derived(Model):
     """Action derived from a template."""
 
     name: str
-    """Name of the action."""
+    """Name of the action, as passed to `Templates.derive`."""
     cid: str
-    """CID of the action."""
+    """CID of the derived source, which consists of the template and the constant."""
     template: str
     """Name and version of the template, ``name@version``."""
 
     constant_name: str
-    """JavaScript name of the constant."""
+    """JavaScript identifier with which the template reads the constant."""
     constant: Any
-    """Value of the constant."""
+    """Value of the constant, which follows the template in the source."""
     protocol_version: int
     """Version of the constant's format."""
 

@@ -70,7 +70,7 @@ def platform_name() -> str:
 
 
 def anvil_lock(platform: str) -> Path:
-    """Returns the lock file with the hash of the chain node's archive for one platform.
+    """Returns the path of the lock file for one platform, which contains the hash of the archive of anvil.
 
     Raises:
         ToolMissing: There is no lock file for the platform.

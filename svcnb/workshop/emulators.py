@@ -248,7 +248,10 @@ class Emulators:
                 shutil.copytree(each.folder, target / name)
 
     def replace(self, learner: str, source: Path) -> None:
-        """Stops a learner's emulators, and restores the states that `copy` stored. The addresses do not change."""
+        """Stops a learner's emulators, and restores the states that `copy` stored.
+
+        The addresses of the emulators do not change.
+        """
         for copied in sorted(source.iterdir()):
             self.open(learner, copied.name, _about(copied).settings)
         with self._stopped(learner) as mine:

@@ -185,7 +185,7 @@ class Roster:
             email: E-mail address, which distinguishes two learners with the same name.
 
         Raises:
-            InvalidArgument: The name or the address is too long or contains a control character.
+            InvalidArgument: The name or the e-mail address is too long or contains a control character.
         """
         name, email = clean(name), clean(email, "e-mail address")
         with self.lock:

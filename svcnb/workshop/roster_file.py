@@ -16,7 +16,7 @@ _EMAILS: Final = frozenset({"email", "e-mail", "mail", "e-mail address", "email 
 
 
 class Entry(NamedTuple):
-    """Name and e-mail address of one learner in a file. The address is empty if the file contains none."""
+    """Name and e-mail address of one learner in a file. Without an e-mail address in the file, ``email`` is empty."""
 
     name: str
     email: str = ""

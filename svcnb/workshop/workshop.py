@@ -112,7 +112,7 @@ class Workshop(Checked):
             The learner. ``learner.name`` is the identifier, which the names of the learner's files contain.
 
         Raises:
-            InvalidArgument: The name or the address is too long or contains a control character.
+            InvalidArgument: The name or the e-mail address is too long or contains a control character.
         """
         with self.roster.lock:
             learner = self.roster.add(name, email)
@@ -210,7 +210,7 @@ class Workshop(Checked):
             InvalidArgument: The exercise does not exist.
         """
         if exercise not in EXERCISES:
-            raise InvalidArgument(f"exercise {exercise[:80]!r} not found", hint="Use a name from svcnb.exercises.")
+            raise InvalidArgument(f"exercise {exercise[:80]!r} not found", hint="Use a name in exercises.EXERCISES.")
         with self.roster.lock:
             learner = self.learner(name)
             before = learner.progress.get(exercise, Progress())
@@ -284,7 +284,7 @@ class Workshop(Checked):
     def reset(self, name: str) -> Learner:
         """Deletes a learner's states, saved states and progress. Returns the learner.
 
-        The addresses, the token and the environment variables do not change.
+        The addresses of the learner's emulators, the token and the environment variables do not change.
 
         Args:
             name: Identifier, display name or e-mail address of the learner.
@@ -317,7 +317,7 @@ class Workshop(Checked):
             self.roster.keep()
 
     def restore(self, name: str, label: str) -> None:
-        """Restores a saved state of a learner's emulators. Addresses and progress do not change.
+        """Restores a saved state of a learner's emulators. Their addresses and the learner's progress stay unchanged.
 
         Args:
             name: Identifier, display name or e-mail address of the learner.

@@ -115,7 +115,7 @@ def test_a_page_suggests_no_installation(monkeypatch):
     )
     monkeypatch.setattr("sys.platform", "emscripten")
     assert svcnb.ExtraMissing("charts require the package numpy", "lab").hint == (
-        "This page does not contain the package. Install svcnb on a computer, and repeat the step there."
+        "This page does not contain the package. Install svcnb outside the browser, and repeat the step there."
     )
     monkeypatch.setattr("svcnb.emulator.sandbox.run_result.IN_PAGE", True)
     assert unsupported_text("a stack").endswith("run this action with an installed svcnb.")

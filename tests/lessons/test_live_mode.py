@@ -277,7 +277,7 @@ def test_in_a_page_cells_that_need_an_absent_package_say_so_and_the_others_run(
     cells.run("raise svcnb.ExtraMissing('charts require the package numpy', 'lab', hint='Use an installed svcnb.')")
     cells.run("print(svcnb.practice_key(1)[:4])")
     assert capsys.readouterr().out.splitlines() == [
-        "Skipped on this page: the page does not contain no_such_package. Run this cell with svcnb on a computer.",
+        "Skipped on this page: the page does not contain no_such_package. Run this cell with a local svcnb.",
         "Skipped on this page: this cell requires month, which a skipped cell defines.",
         "Skipped on this page: charts require the package numpy. Use an installed svcnb.",
         "0x11",

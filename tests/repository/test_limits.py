@@ -37,11 +37,11 @@ SERVICE = {
     "chunk of a source in the [calculation of its CID](keys.md#content-identifiers)": (
         f"{limits.CID_CHUNK_BYTES:,} bytes"
     ),
-    "interval of schedules": f"at least {limits.SCHEDULE_SCAN_S} seconds",
-    "`topic_filters`": f"{limits.MAX_TOPIC_FILTERS} entries",
+    "interval between the scheduled times of a trigger": f"at least {limits.SCHEDULE_SCAN_S} seconds",
+    "`topic_filters` of a trigger": f"{limits.MAX_TOPIC_FILTERS} entries",
     "retries of a trigger run": f"{limits.RUN_RETRIES}",
     "`limit` in a list of trigger runs": f"{limits.RUNS_PAGE_MAX} runs",
-    "webhook body": f"{limits.MAX_WEBHOOK_BYTES:,} bytes",
+    "body of a webhook request to a trigger": f"{limits.MAX_WEBHOOK_BYTES:,} bytes",
     "time, including waiting time": f"{RUN.timeout_ms // 60_000} minutes",
     "memory": f"{RUN.memory_limit_mb} MiB",
     "source": size(RUN.max_code_length),
@@ -88,8 +88,8 @@ EMULATOR = {
     "CID in a [management call](service/index.md#what-the-service-does)": f"{limits.MAX_CID_CHARS:,} characters",
     "Pipelined requests on one connection that wait for a response": f"{limits.MAX_PIPELINED_REQUESTS}",
     "Concurrent runs": (
-        f"`--action-concurrency` ({SETTINGS.action_concurrency}) for each [engine](engine.md#concurrent-runs), of "
-        "which one account can use at most three quarters"
+        f"`--action-concurrency` ({SETTINGS.action_concurrency}) for each [JavaScript "
+        "engine](engine.md#concurrent-runs). One account can use at most three quarters of these runs"
     ),
     "Concurrent outbound requests": (
         f"{limits.MAX_OUTBOUND_PER_RUN} per run, {limits.MAX_OUTBOUND_PER_ACCOUNT} per account, "

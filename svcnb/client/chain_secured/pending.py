@@ -71,7 +71,7 @@ class PendingMint(Model):
     """Address of the service, the part before ``/core/v1``."""
 
     chain_id: int
-    """Chain id of the service's chain."""
+    """Id of the chain with the contract that stores the account (EIP-155)."""
 
     contract_address: str
     """Address of the AccountConfig contract, in lowercase."""

@@ -1,4 +1,4 @@
-"""Explanation of why a key can run an action with a wallet, or of the missing permission and its repairs."""
+"""Explanation of why a key can run an action with a wallet, or of the missing permission and the calls that add it."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def payers() -> Flow[list[str]]:
 
 
 def admin_payer() -> Flow[str]:
-    """Reads and returns the address of the admin payer."""
+    """Returns the address of the admin payer, the wallet of the service that can replace the API payers."""
     return _get("/get_admin_api_payer", _address)
 
 

@@ -186,8 +186,8 @@ class LocalChain:
 
         async def give() -> int:
             balance = int(await self._replica.ask("eth_getBalance", address, "latest"), 16) + wei
-            if balance > _MAX_WEI:
-                raise RpcError(INVALID_PARAMS, f"{address} can have at most 2**256 - 1 wei: add less than {wei} wei")
+            if (excess := balance - _MAX_WEI) > 0:
+                raise RpcError(INVALID_PARAMS, f"{address} can have at most 2**256 - 1 wei: add {excess} wei less")
             (entry,) = self._replica.following(BALANCE, [journal.balance_payload(address, balance)])
             await self._replica.append([entry])
             with self._rebuild_after_errors():

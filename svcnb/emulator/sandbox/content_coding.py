@@ -29,9 +29,9 @@ class BadCoding(ValueError):
 
 
 def is_decoded(coding: str) -> bool:
-    """Returns whether `decoded` removes a content coding.
+    """Returns whether `decoded` decompresses a body with a content coding: gzip or deflate.
 
-    `decoded` rejects ``br``, and does not change a body with another coding.
+    `decoded` rejects ``br``, and does not change a body with any other coding.
 
     Args:
         coding: Value of the ``Content-Encoding`` header.
@@ -86,8 +86,11 @@ class _Decoder:
                 self._decoder = zlib.decompressobj(self._window(data))
             try:
                 piece = self._decoder.decompress(data, PIECE_BYTES)
-            except zlib.error as error:
-                raise BadCoding(f"the body of the response is not valid {self._name} data: {error}") from None
+            except zlib.error:
+                raise BadCoding(
+                    f"the response body is not {self._name} data, but the header Content-Encoding is {self._name}: "
+                    "correct the server, or request the data from another server"
+                ) from None
             if piece:
                 yield piece
             if self._decoder.eof:

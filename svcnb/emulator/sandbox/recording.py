@@ -45,7 +45,8 @@ class Recording:
 
     Args:
         path: Path of the file.
-        must_exist: Whether a missing file is an error (replay). If not, a missing file is an empty recording (record).
+        must_exist: True for a replay: a missing file is an error. False for a new recording: a missing file counts as
+            an empty recording.
 
     Raises:
         RecordingError: The file cannot be read, is too large, is not a recording, or has a different version. The file
@@ -85,7 +86,9 @@ class Recording:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, RecordingError):
                 raise
-            raise RecordingError(f"the file {path} is not a recording ({error}): use the path of a recording") from None
+            raise RecordingError(
+                f"the file {path} is not a recording: pass a file that was written with the network policy 'record'"
+            ) from None
 
     def replay(self, request: FetchRequest) -> FetchResponse | None:
         """Returns the next recorded response to a request, or None if the recording contains no response.

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 def _absent(*_args: object, **_kwargs: object) -> NoReturn:
     raise NotImplementedError(
-        "blob transactions (EIP-4844) require ckzg, which has no build for browsers: use Python on a computer"
+        "blob transactions (EIP-4844) require ckzg, which has no build for browsers: use a local Python"
     )
 
 

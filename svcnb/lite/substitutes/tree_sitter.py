@@ -130,7 +130,7 @@ def _load(grammar: bytes) -> object:
         json.loads(parse("1"))
     except Exception as error:
         raise ImportError(
-            f"the parser does not work in this browser: {error}. Use another browser, or install svcnb on a computer."
+            f"the parser does not work in this browser: {error}. Use another browser, or install svcnb locally."
         ) from error
     else:
         return parse

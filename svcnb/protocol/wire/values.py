@@ -139,7 +139,7 @@ GroupIdText = Annotated[
     PlainSerializer(str, return_type=str),
     _GROUP_SCHEMA,
 ]
-"""A group id like `ExistingGroupId`, whose JSON value is a decimal string (``remove_group``)."""
+"""A group id like `ExistingGroupId`, but as a decimal string in JSON. Only ``remove_group`` uses this format."""
 
 
 _KEY_GROUPS_INSTEAD: Final = "send [0] for all groups, or use several keys"

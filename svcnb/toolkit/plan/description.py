@@ -159,7 +159,7 @@ class KeySpec(_Spec):
         }
 
     def flags(self) -> dict[str, bool]:
-        """Returns the three flags, with the names of the permissions as keys."""
+        """Returns the three boolean permissions, with their names as keys."""
         return {
             "can_create_groups": self.can_create_groups,
             "can_delete_groups": self.can_delete_groups,

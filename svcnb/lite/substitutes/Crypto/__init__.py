@@ -11,12 +11,12 @@ class Absent:
 
     def __getattr__(self, name: str) -> NoReturn:
         raise NotImplementedError(
-            f"{self._name}.{name} requires pycryptodome, which has no build for browsers: use Python on a computer"
+            f"{self._name}.{name} requires pycryptodome, which does not exist for browsers: use an installed Python"
         )
 
     def __call__(self, *_args: object, **_kwargs: object) -> NoReturn:
         raise NotImplementedError(
-            f"{self._name} requires pycryptodome, which has no build for browsers: use Python on a computer"
+            f"{self._name} requires pycryptodome, which does not exist for browsers: use an installed Python"
         )
 
 

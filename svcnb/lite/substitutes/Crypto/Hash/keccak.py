@@ -31,6 +31,6 @@ def new(*, data: bytes = b"", digest_bits: int = 256, update_after_digest: bool 
     """
     if digest_bits != 256:
         raise NotImplementedError(
-            f"Keccak-{digest_bits} requires pycryptodome, which has no build for browsers: use Python on a computer"
+            f"Keccak-{digest_bits} requires pycryptodome, which has no build for browsers: use a local Python"
         )
     return Keccak_Hash(bytes(data))
