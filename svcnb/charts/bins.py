@@ -10,7 +10,7 @@ import numpy as np
 from svcnb.client.errors import InvalidArgument
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-"""NumPy array. Arrays of times contain whole microseconds since 1970."""
+"""NumPy array. Arrays of times contain whole microseconds since 1970-01-01 00:00, in UTC or in local time."""
 
 SECOND: Final = 1_000_000
 """Number of microseconds in a second."""
@@ -32,10 +32,10 @@ class Bins:
     """Consecutive time spans of equal length.
 
     Attributes:
-        start: Start of the first span, in microseconds since 1970 by the clock of `zone`.
+        start: Start of the first span, in microseconds since 1970-01-01 00:00 in the local time of `zone`.
         step: Length of each span, in microseconds.
         count: Number of spans.
-        zone: Name of the time zone.
+        zone: Name of the time zone, for example ``Europe/Berlin``.
     """
 
     start: int
@@ -53,7 +53,7 @@ class Bins:
 
     @property
     def whole_ms(self) -> tuple[int, int]:
-        """Start of the first span and end of the last span, in milliseconds since 1970 by the zone's clock."""
+        """Start of the first span and end of the last span, in milliseconds since 1970-01-01 00:00 in local time."""
         return self.begin_ms(0), self.begin_ms(self.count)
 
     def of(self, times: Array) -> Array:
@@ -62,7 +62,7 @@ class Bins:
         return found
 
     def begin_ms(self, number: int) -> int:
-        """Returns the start of the span with this index, in milliseconds since 1970 by the zone's clock."""
+        """Returns the start of the span with this index, in milliseconds since 1970-01-01 00:00 in local time."""
         return (self.start + number * self.step) // 1_000
 
 
@@ -70,7 +70,7 @@ def cover(times: Array, zone: str, *, least: int = SECOND) -> Bins:
     """Returns at most `MAX_BINS` spans that contain all times.
 
     Args:
-        times: Microseconds since 1970 by the zone's clock. The array must not be empty.
+        times: Local times of the zone, in microseconds since 1970-01-01 00:00. The array must not be empty.
         zone: Name of the time zone.
         least: Minimum length of a span, in microseconds.
     """

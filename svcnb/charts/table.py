@@ -59,7 +59,7 @@ class Table:
         what: Description of the rows in the plural, for example ``runs``.
 
     Raises:
-        InvalidArgument: The data has another type.
+        InvalidArgument: The data has an unsupported type.
         NothingToDraw: The data has no rows.
     """
 

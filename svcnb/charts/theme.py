@@ -51,7 +51,7 @@ class Theme:
         text: Colour of titles and labels.
         muted: Colour of subtitles, axis lines and less important parts.
         grid: Colour of the grid lines behind the data.
-        background: Colour of the chart's background.
+        background: Colour of the area behind the whole chart. ``transparent`` shows the page behind the chart.
     """
 
     text: str

@@ -41,10 +41,10 @@ def count(number: int, one: str) -> str:
 
 
 def span(times: Array, zone: str) -> str:
-    """Returns the covered period as text, by the clock of a time zone.
+    """Returns the period from the first to the last time as text, in the local time of a time zone.
 
     Args:
-        times: Microseconds since 1970 by the zone's clock.
+        times: Local times of the zone, in microseconds since 1970-01-01 00:00.
         zone: Name of the time zone.
     """
     first, last = (_moment(int(time)) for time in (times.min(), times.max()))
@@ -68,7 +68,7 @@ def time_axis(zone: str, begin: int, end: int) -> dict[str, Any]:
 
     Args:
         zone: Name of the time zone.
-        begin: Start of the period, in milliseconds since 1970 by the zone's clock.
+        begin: Start of the period, in milliseconds since 1970-01-01 00:00 in the zone's local time.
         end: End of the period, in the same unit.
     """
     return {

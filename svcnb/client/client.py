@@ -113,7 +113,7 @@ class ServiceClient(ClientSettings[SyncSession]):
 
     @cached_property
     def billing(self) -> Billing:
-        """Credit and payments."""
+        """Credit and payments of the account. All calls are free."""
         return Billing(self._session)
 
     @cached_property

@@ -49,7 +49,7 @@ class ClientSettings(Checked, Generic[SessionT]):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Names of the service and of the payment processor."""
+        """Names of the service and of the payment processor, as they appear in paths and headers."""
         return self._config.vocabulary
 
     def __repr__(self) -> str:
@@ -124,7 +124,10 @@ class ClientSettings(Checked, Generic[SessionT]):
 
 
 def keyed(config: Config, key: AnyKey | None) -> Config:
-    """Returns settings with another key. With None, the settings contain no key; see `ClientSettings.with_key`."""
+    """Returns a copy of ``config`` that contains ``key``, or no key if ``key`` is None.
+
+    `ClientSettings.with_key` describes the argument ``key``.
+    """
     if key is None:
         return config.replace(api_key=None, master_key=False)
     if isinstance(key, Account):

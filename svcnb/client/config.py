@@ -99,7 +99,7 @@ class Config:
 
     Attributes:
         base_url: Address of the service, the part before ``/core/v1``, without a trailing slash.
-        api_key: The key, or None.
+        api_key: Account key or usage key, or None.
         master_key: Whether ``api_key`` comes from an `Account`, and is therefore an account key.
         triggers_url: Address of the triggers service, or None if unknown.
         rpc_url: JSON-RPC address of the chain, or None if unknown.

@@ -92,7 +92,7 @@ class _Diagnosis:
         self.live = {link.id for link in self.links}
 
     def find(self) -> _Found:
-        """Returns the first cause of a rejection, in the order of the service's checks, with its repairs.
+        """Returns the first cause of a rejection, in the order of the service's checks, and the repairs that remove it.
 
         If the service permits the run, the result contains only the reason.
         """

@@ -217,7 +217,7 @@ class ActionError(Explicable):
 
 
 class TraceUnavailable(SvcnbError):
-    """Error for a run without an available timeline."""
+    """Error raised when no timeline of a run is available, for example because the service is not an emulator."""
 
     default_hint = (
         "Check the request id. An emulator stores the traces of the newest 10,000 runs. The live service does not "
@@ -362,7 +362,7 @@ EXECUTION_HINT: Final = (
     "svc.groups.contents(group) with svc.usage_keys.list(). A new permission takes a few seconds to take effect: use "
     "svc.run(action, until_effective=60)."
 )
-"""Hint for a forbidden run. Forbidden management calls have another hint."""
+"""Hint for a forbidden run. Forbidden management calls have a different hint."""
 
 EXPIRED_HINT: Final = (
     "Use another key, or renew this key with the account key: svc.usage_keys.update(key). In ChainSecured mode, the "

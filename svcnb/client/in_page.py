@@ -62,7 +62,7 @@ def patch_libraries() -> None:
 
 
 def _send(self: Any, request: Any, timeout: Any = None, **_options: Any) -> Any:
-    """Sends a request to the emulator at its address. Replaces ``requests.adapters.HTTPAdapter.send``."""
+    """Sends a request to the emulator at the request's address. Replaces ``requests.adapters.HTTPAdapter.send``."""
     import requests
     from urllib3 import HTTPHeaderDict, HTTPResponse
 

@@ -50,7 +50,7 @@ class Listing(Sequence[M], Generic[M]):
 
     @property
     def kind(self) -> type[M]:
-        """Class of the models."""
+        """Class of the models in the list, which determines the columns of `to_frame`."""
         return self._kind
 
     def __eq__(self, other: object) -> bool:

@@ -140,7 +140,7 @@ def master_wallet_of(wallets: Sequence[Wallet]) -> str | None:
 
 
 def expired(key: UsageKey, now: float) -> bool:
-    """Returns whether a usage key has expired."""
+    """Returns whether a usage key has expired at the time ``now``, in Unix seconds."""
     return bool(key.expiration) and now >= (key.expiration or 0)
 
 
@@ -151,7 +151,7 @@ def named(name: str, hashed: str) -> str:
 
 
 def key_label(snapshot: PermissionSnapshot) -> str:
-    """Returns the label of the key in displays."""
+    """Returns the name of the key with the start of its hash, or a fixed name for the account key."""
     if snapshot.kind == "master":
         return MASTER_NAME
     return named(snapshot.key.name if snapshot.key else "", snapshot.key_hash)

@@ -39,14 +39,14 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """Address, key and settings of a service. The client can pickle this object and send it to workers.
+    """Key and settings of a client, for runs in a worker. The client can pickle this object and send it to workers.
 
     A `Secret` cannot be pickled, so this class contains the key as a string. A caller who passes an executor agrees
     that the client sends the key to the workers of the executor.
 
     Attributes:
         key: The key, or an empty string.
-        settings: The other settings that a run needs.
+        settings: Address of the service, and the other settings that a run needs, without the key.
     """
 
     key: str = field(repr=False)

@@ -101,9 +101,9 @@ def _exchange(call: Call[T], config: Config) -> Flow[T]:
 def _with_explainer(
     refused: errors.ServiceError | errors.TransportError, config: Config, call: Call[Any]
 ) -> Flow[Exception]:
-    """Adds an explainer to the rejection of a management call.
+    """Adds to the rejection of a management call the function that finds the missing permission.
 
-    `svcnb.client.running` adds the explainer of runs.
+    `svcnb.client.running` adds such a function to rejections of runs.
     """
     if isinstance(refused, errors.Forbidden) and config.api_key:
         from svcnb.client.call_refusal import RefusedCall, explain_call, explicable

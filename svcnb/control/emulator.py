@@ -83,7 +83,7 @@ class EmulatorControl(Checked):
 
     @property
     def chain_id(self) -> int:
-        """Chain id of the chain with the AccountConfig contract."""
+        """Id of the chain that contains the AccountConfig contract (EIP-155)."""
         return int(self._known("chain_id"))
 
     @property

@@ -75,7 +75,7 @@ class PageService:
         """Returns immediately, because only `stop` ends the service."""
 
     def wait_ready(self, timeout_s: float) -> dict[str, Any]:
-        """Starts the service, and returns the service's addresses and the control token.
+        """Starts the service, and returns the service's URLs and the control token.
 
         Args:
             timeout_s: Seconds to wait until the service is ready.

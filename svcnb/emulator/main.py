@@ -51,7 +51,7 @@ def serve(
 
     Args:
         settings: The emulator's settings.
-        on_ready: Function to call with the addresses and the control token when the emulator accepts requests.
+        on_ready: Function to call with the URLs and the control token when the emulator accepts requests.
         listener: Listening socket to use instead of host and port. None means a new socket for host and port.
 
     Raises:
@@ -115,7 +115,10 @@ async def _serve(settings: Settings, listener: socket.socket, on_ready: Callable
 
 
 def _announce(service: Service, cleanup: ExitStack) -> dict[str, object]:
-    """Returns the data for ``on_ready``. Saves a generated control token for other programs of the same user."""
+    """Returns the data for ``on_ready``: URLs, names and the control token.
+
+    Saves a generated control token in a file for other programs of the same user.
+    """
     if service.settings.control_token is None:
         file = control_tokens.save(service.address.url, service.control_token)
         cleanup.callback(control_tokens.delete, file)

@@ -270,16 +270,16 @@ class Service:
     # --- address -----------------------------------------------------------------------------------------------------
 
     def listens_at(self, url: str) -> None:
-        """Sets the address of this server.
+        """Sets the base URL of this server, which is known after the server has started to listen.
 
         Args:
-            url: Address with scheme, host and port, without a path.
+            url: URL with scheme, host and port, without a path.
         """
         self.address.url = url
         self.action_addresses.own_port = urlsplit(url).port or 0
 
     def addresses(self) -> dict[str, object]:
-        """Returns the addresses of this server, the chain id, the process id, and the configured names."""
+        """Returns the server's URLs, the contract's address, the chain id, the process id, and the configured names."""
         url, vocabulary = self.address.url, self.settings.vocabulary
         return {
             "base_url": url,

@@ -127,19 +127,14 @@ class Settings(BaseModel):
     # --- execution ----------------------------------------------------------------------------------------------
     action_engine: Literal["v8", "fast", "auto"] = Field(
         "auto",
-        description=(
-            "Engine for actions: v8, fast, or auto. auto uses fast for runs that fast can execute exactly like v8, and "
-            "v8 for all other runs."
-        ),
+        description="Engine for actions: v8, fast, or auto. auto uses fast for runs that fast can execute exactly like "
+        "v8, and v8 for all other runs.",
     )
     action_spares: int | None = Field(
         None,
         ge=1,
         le=64,
-        description=(
-            "Number of warmed-up v8 processes. If not set, the number is 3 for the engine v8. For the engine auto, it "
-            "is 1 while v8 is in use."
-        ),
+        description="Number of warmed-up v8 processes. By default, 3 for the engine v8, and 1 while auto uses v8.",
     )
     action_concurrency: int = Field(
         16, ge=1, description="Maximum number of concurrent runs. Other runs wait in a queue."
@@ -349,12 +344,12 @@ class Settings(BaseModel):
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The two configurable names, and all names derived from them."""
+        """The names of the service and the payment processor, and all names derived from these two settings."""
         return Vocabulary(service=self.service_name, processor=self.processor_name)
 
     @cached_property
     def frozen_at(self) -> float | None:
-        """Unix seconds at which the clock is frozen, or None."""
+        """Unix seconds at which the clock is frozen, or None if the clock follows the machine's time."""
         if self.clock == "real":
             return None
         word, at, seconds = self.clock.partition("@")

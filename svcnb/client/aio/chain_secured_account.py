@@ -74,7 +74,7 @@ class AsyncChainSecuredAccount(KnownAccount):
         return AsyncWalletBilling(self._session, self._account)
 
     async def describe(self) -> OnChain:
-        """Returns the on-chain state of the account: the owner, the billing wallet, and the number of each resource."""
+        """Returns the on-chain state: the owner, the billing wallet, and how many groups, wallets and keys exist."""
         return await self._do(account_flows.describe(self._account))
 
     async def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:

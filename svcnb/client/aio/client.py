@@ -104,7 +104,7 @@ class AsyncServiceClient(ClientSettings[AsyncSession]):
 
     @cached_property
     def billing(self) -> AsyncBilling:
-        """Credit and payments."""
+        """Credit and payments of the account. All calls are free."""
         return AsyncBilling(self._session)
 
     @cached_property

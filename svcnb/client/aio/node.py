@@ -23,7 +23,7 @@ class AsyncNode(AsyncResource):
         return await self._do(chain_config())
 
     async def version(self) -> Version:
-        """Returns the version of the service's software."""
+        """Returns the name, the version number and the Git commit of the service's software."""
         return await self._do(_get("/version", model(Version)))
 
     async def health(self) -> Health:
@@ -31,7 +31,7 @@ class AsyncNode(AsyncResource):
         return await self._do(_get("//health", _health, statuses=(503,)))
 
     async def limits(self) -> Limits:
-        """Returns the limits of one run."""
+        """Returns the limits of one run, for example its maximum duration and memory."""
         return await self._do(_get(attrgetter("action_limits_path"), model(Limits)))
 
     async def payers(self) -> list[str]:

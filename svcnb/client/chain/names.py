@@ -38,28 +38,28 @@ class Names:
         )
 
     def group(self, number: int) -> str:
-        """Returns the label of a group. 0 means every group."""
+        """Returns the number and the name of a group, as text for descriptions. 0 means every group."""
         if number == 0:
             return "every group"
         name = self.groups.get(number)
         return f"group {number} {name!r}" if name else f"group {number}"
 
     def action(self, hashed: int) -> str:
-        """Returns the label of an action. 0 means every action."""
+        """Returns the name of an action, or the start of its hash, as text for descriptions. 0 means every action."""
         if hashed == 0:
             return "every action"
         name = self.actions.get(hashed)
         return f"action {name!r}" if name else f"action {short(hashed)}"
 
     def wallet(self, address: str) -> str:
-        """Returns the label of a wallet of the account. The zero address means every wallet."""
+        """Returns a wallet's name and the start of its address, as text. The zero address means every wallet."""
         if not address.removeprefix("0x").strip("0"):
             return "every wallet"
         name = self.wallets.get(address.lower())
         return f"wallet {name!r} {short(address)}" if name else f"wallet {short(address)}"
 
     def key(self, hashed: int) -> str:
-        """Returns the label of a usage key."""
+        """Returns the name of a usage key, or the start of its hash, as text for descriptions."""
         name = self.keys.get(hashed)
         return f"usage key {name!r}" if name else f"usage key {short(hashed)}"
 

@@ -22,7 +22,7 @@ class GroupRights:
     """Actions and wallets that a group permits.
 
     Attributes:
-        name: Name of the group.
+        name: Name from the last call that created or updated the group. Empty if unknown.
         actions: Hashed CIDs of the permitted actions, as numbers. 0 means all actions.
         wallets: Addresses of the permitted wallets in lowercase. The zero address means all wallets.
     """
@@ -37,7 +37,7 @@ class KeyRights:
     """Permissions of a usage key.
 
     Attributes:
-        name: Name of the key.
+        name: Name from the last call of setUsageApiKey.
         arguments: Arguments of setUsageApiKey by name, or None if the arguments are unknown.
         expiration: Time at which the key expires, in Unix seconds. 0 means that the key never expires.
     """

@@ -114,7 +114,7 @@ class ChainSecuredAccount(KnownAccount):
         return WalletBilling(self._session, self._account)
 
     def describe(self) -> OnChain:
-        """Returns the on-chain state of the account: the owner, the billing wallet, and the number of each resource."""
+        """Returns the on-chain state: the owner, the billing wallet, and how many groups, wallets and keys exist."""
         return self._do(account_flows.describe(self._account))
 
     def explain(self, key: KeyRef, action: ActionRef, wallet: WalletRef | None = None) -> Explanation:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check(chain: ChainAccess, typed_data: dict[str, Any], signature: str, flow: str | None) -> Flow[Listing[Verdict]]:
-    """Checks a signed envelope against the rules 1 to 8, and returns one result for each rule.
+    """Checks a signed envelope against the service's eight rules, and returns one result for each rule.
 
     Source: docs/service/signatures.md#rules-of-a-signature.
     """

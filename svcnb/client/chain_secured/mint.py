@@ -223,7 +223,7 @@ class _Steps:
 
 
 def permission_arguments(permissions: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns the flags and lists in the order of setUsageApiKey's arguments (docs/service/contract.md#writes)."""
+    """Returns a key's permissions in the order of setUsageApiKey's arguments (docs/service/contract.md#writes)."""
     return tuple(permissions[name] for name in (*PERMISSION_FLAGS, *PERMISSION_LISTS))
 
 

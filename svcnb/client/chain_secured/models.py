@@ -58,7 +58,7 @@ class OnChain(Model):
     """Address of the AccountConfig contract."""
 
     chain_id: int
-    """Chain id of the contract's chain."""
+    """Id of the chain that contains the AccountConfig contract (EIP-155)."""
 
     groups: int
     """Number of groups of the account."""
@@ -83,7 +83,7 @@ class Verdict(Model):
     """Number of the rule, 1 to 8, as in the list of rules."""
 
     what: str
-    """Description of the rule."""
+    """The rule in English, for example ``typed_data is an object``."""
 
     holds: bool
     """Whether the envelope satisfies the rule."""

@@ -50,7 +50,7 @@ class PendingMint(Model):
     """Kind of the new object: ``wallet`` or ``usage key``."""
 
     name: str = ""
-    """Name of the new wallet or key."""
+    """Name under which the client registers the new wallet or key on chain."""
 
     stage: Stage = "asked"
     """Stage of the mint: ``asked``, ``minted``, ``registering``, ``registered`` or ``setting``, in this order.
@@ -65,7 +65,7 @@ class PendingMint(Model):
     """Address of the admin wallet that started the mint."""
 
     api_key_hash: str
-    """Master hash of the account."""
+    """Master hash of the account to which the new wallet or key will belong."""
 
     base_url: str
     """Address of the service, the part before ``/core/v1``."""

@@ -20,10 +20,10 @@ class RegisteredAction(Model):
     """
 
     name: str = ""
-    """Name of the action, or an empty string."""
+    """Name under which the account registered the action. Empty if the action has no name."""
 
     description: str = ""
-    """Description of the action, or an empty string."""
+    """Purpose of the action, as the account described it. Empty if the action has no description."""
 
     cid: str | None = None
     """The raw CID in the result of ``register``. None in the results of all other methods, because the service stores

@@ -46,10 +46,10 @@ class Payment(Model):
     """Payment that adds credit to the account."""
 
     amount_cents: int
-    """Amount of the payment in US cents."""
+    """Amount that the payment adds to the credit, in US cents."""
 
     method: Literal["card", "crypto"] = "card"
-    """Payment method: ``card`` or ``crypto``."""
+    """Payment method: ``card``, or ``crypto`` for a payment by cryptocurrency."""
 
     status: Literal["waiting", "credited"] = "waiting"
     """``credited`` after the processor has collected the payment and the service has added the credit. Before that,

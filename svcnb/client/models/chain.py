@@ -28,7 +28,7 @@ class Preview(Model):
     """Preview of one write before the wallet signs the transaction, with decoded arguments and the estimated cost."""
 
     function: str
-    """Name of the contract's function."""
+    """Name of the contract's function that the transaction will call."""
 
     what: str
     """Description of the change, with names instead of hashes and numbers."""
@@ -75,7 +75,7 @@ class Receipt(Model):
     """Description of the change, with names instead of hashes and numbers."""
 
     function: str
-    """Name of the contract's function."""
+    """Name of the contract's function that the transaction called."""
 
     transaction_hash: str
     """Hash of the transaction, ``0x`` followed by 64 hex digits."""

@@ -46,10 +46,10 @@ class GroupLink(Model):
     """Permissions in one group: whether the key can execute in it, and whether the group permits action and wallet."""
 
     id: int
-    """Number of the group."""
+    """Number of the group; see `svcnb.client.models.groups.Group.id`."""
 
     name: str = ""
-    """Name of the group."""
+    """Name of the group, which the drawing shows. Empty if the group has no name."""
 
     key: bool
     """Whether the key can execute in this group."""

@@ -18,10 +18,10 @@ class Group(Model):
     """Number of the group in its account, starting at 1. The service never reuses the number of a deleted group."""
 
     name: str = ""
-    """Name of the group."""
+    """Name from the creation or the last update. Permissions refer to the group by its number, not by its name."""
 
     description: str = ""
-    """Description of the group."""
+    """Purpose of the group, as the account described it. Empty if the account gave no description."""
 
     @field_validator("id", mode="before")
     @classmethod
@@ -34,7 +34,7 @@ class GroupContents(Model):
     """Actions and wallets that one group permits."""
 
     group_id: int
-    """Number of the group."""
+    """Number of the group that permits these actions and wallets; see `Group.id`."""
 
     actions: tuple[RegisteredAction, ...] = Field(default=())
     """Actions that the group permits."""

@@ -19,7 +19,7 @@ class ChainConfig(Model):
     """Address of the AccountConfig contract."""
 
     chain_name: str = ""
-    """Name of the chain."""
+    """Name of the chain for display. Programs identify the chain by ``chain_id``."""
 
     is_evm: bool = True
     """Whether the chain runs the Ethereum Virtual Machine."""
@@ -41,10 +41,10 @@ class Version(Model):
     """Version of the service's software."""
 
     name: str = ""
-    """Name of the software."""
+    """Name of the software, for example ``svcnb emulator``."""
 
     version: str = ""
-    """Version number of the software."""
+    """Version number of the software. Empty if the service does not report this value."""
 
     commit_version: str = ""
     """Git commit of the software. The emulator returns its version number instead."""

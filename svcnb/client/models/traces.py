@@ -47,7 +47,7 @@ class TraceEvent(Model):
     """
 
     operation: str | None = None
-    """Name of the key operation."""
+    """Key operation of the event, for example ``wallet_key`` or ``action_address``."""
 
     refused: str | None = None
     """Error message of the operation that this event describes. None if the operation succeeded."""

@@ -20,7 +20,7 @@ class Trigger(Model):
     """Id of the trigger. For a webhook, the id is also the last part of the address."""
 
     name: str = ""
-    """Name of the trigger."""
+    """Name for the list of triggers. Calls refer to the trigger by its id, not by its name."""
 
     kind: str
     """Source of the runs: ``webhook``, ``schedule`` or ``chain_event``."""
@@ -47,13 +47,13 @@ class Trigger(Model):
     """Maximum number of queued and running runs. None means 100."""
 
     user_id: str = ""
-    """Id of the user who owns the trigger."""
+    """Id of the user who owns the trigger; see `Me.id`."""
 
     created_at: datetime | None = None
-    """Time at which the service created the trigger."""
+    """Time at which the service created the trigger. None if the service does not report this value."""
 
     updated_at: datetime | None = None
-    """Time of the last change."""
+    """Time of the last change of the trigger's settings. None if the service does not report this value."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"id", "user_id", "created_at", "updated_at", "action_code"})
 
@@ -151,10 +151,10 @@ class Me(Model):
     """User who approved a token."""
 
     id: str = ""
-    """Id of the user."""
+    """Id of the user, which `Trigger.user_id` contains for each trigger of this user."""
 
     email: str = ""
-    """E-mail address of the user."""
+    """E-mail address of the user who approved the token. Empty if the service does not report this value."""
 
     quiet: ClassVar[frozenset[str]] = frozenset({"id"})
 

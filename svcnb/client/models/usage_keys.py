@@ -48,10 +48,10 @@ class UsageKey(Model):
     """
 
     name: str = ""
-    """Name of the key."""
+    """Name from the creation or the last update. Calls refer to the key by its hash or its text, not by its name."""
 
     description: str = ""
-    """Description of the key."""
+    """Purpose of the key, as the account described it. Empty if the account gave no description."""
 
     can_create_groups: bool = False
     """Whether the key can create groups."""
@@ -144,6 +144,6 @@ class UsageKey(Model):
         }
 
     def permissions(self) -> dict[str, Any]:
-        """Returns the permission flags and the group lists, with their names in requests as keys."""
+        """Returns the boolean permissions and the lists of groups, by their field names in requests."""
         flags = {name: getattr(self, name) for name in PERMISSION_FLAGS}
         return flags | {name: list(getattr(self, name)) for name in PERMISSION_LISTS}

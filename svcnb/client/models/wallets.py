@@ -16,10 +16,10 @@ class Wallet(Model):
     0 for every wallet."""
 
     name: str = ""
-    """Name of the wallet."""
+    """Name in listings. Calls refer to the wallet by its address, not by its name."""
 
     description: str = ""
-    """Description of the wallet."""
+    """Purpose of the wallet. Empty if the wallet has no description."""
 
     @property
     def address(self) -> str:

@@ -59,7 +59,7 @@ class Node(Resource):
         return self._do(chain_config())
 
     def version(self) -> Version:
-        """Returns the version of the service's software."""
+        """Returns the name, the version number and the Git commit of the service's software."""
         return self._do(_get("/version", model(Version)))
 
     def health(self) -> Health:
@@ -67,7 +67,7 @@ class Node(Resource):
         return self._do(_get("//health", _health, statuses=(503,)))
 
     def limits(self) -> Limits:
-        """Returns the limits of one run."""
+        """Returns the limits of one run, for example its maximum duration and memory."""
         return self._do(_get(attrgetter("action_limits_path"), model(Limits)))
 
     def payers(self) -> list[str]:

@@ -31,7 +31,7 @@ class EnvelopeVerifier:
         chain: Chain with the contract wallets, which verify their own signatures (ERC-1271).
         clock: The server's clock.
         faults: Injected faults of the chain.
-        vocabulary: Names of the service, which are part of the digest.
+        vocabulary: Configured names, which determine the name in the EIP-712 domain of an envelope.
     """
 
     def __init__(self, chain: Chain, clock: Clock, faults: Faults, vocabulary: Vocabulary) -> None:

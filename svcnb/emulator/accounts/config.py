@@ -54,7 +54,7 @@ class NodeConfig:
         chain: The chain with the contract.
         engine: The engine that runs actions.
         load: Monitor of the machine's load.
-        address: The address of this server.
+        address: The base URL of this server.
     """
 
     settings: Settings

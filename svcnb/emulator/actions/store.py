@@ -49,19 +49,20 @@ class Execution(NamedTuple):
     """Execution of an action, or a rejected request to execute an action.
 
     Attributes:
-        request_id: The id of the request.
-        correlation_id: The caller's own id, or an empty string. For the run of a trigger, this is the id of that run.
-        cid: CID of the source.
+        request_id: Id that the server gave the request (the response header X-Request-Id).
+        correlation_id: Id from the request header X-Correlation-Id, or an empty string. For the run of a trigger, this
+            is the id of that run.
+        cid: CID of the source, which identifies the action.
         api_key_hash: Hash of the caller's key as ``0x`` and 64 hex digits.
         billing_wallet: Address of the wallet that identifies the paying account.
         status: ``success``, ``failed``, or ``refused`` if the run did not start.
         http_status: HTTP status of the response, or 499 if the caller closed the connection.
-        error: The error message, or None if the run succeeded.
+        error: Error message that the caller received, or None if the run succeeded.
         error_kind: ``throw``, ``syntax``, ``timeout``, ``memory``, ``funds``, ``host``, ``unsupported``,
             ``permission``, ``unavailable`` or ``disconnected``. None if the run succeeded.
-        logs: The console output of the action.
+        logs: Text that the action wrote to the console.
         trace: The operations that the engine recorded, as JSON text. None if the run did not start or finish.
-        cost_cents: The charged amount, in cents.
+        cost_cents: Amount that the service charged for the run, in cents. 0 for a free run.
         started_at: Time before the permission check and the wait in the queue, in Unix seconds of the emulator's clock.
         elapsed_ms: Wall-clock time since ``started_at``, in milliseconds, including the wait in the queue.
     """

@@ -12,7 +12,7 @@ class Declined(NamedTuple):
     """Reason for a declined card.
 
     Attributes:
-        code: Machine-readable code.
+        code: Machine-readable code, for example ``card_declined``.
         message: One clause for the user, in lower case and without a full stop.
     """
 

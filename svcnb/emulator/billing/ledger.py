@@ -314,7 +314,8 @@ class Ledger:
             billing_wallet: Billing wallet of the account that receives the credit.
             cents: The amount in cents, at least 1.
             reason: Reason for the credit, shown to users.
-            reference: Id of the cause. Another credit with the same reference and kind has no effect.
+            reference: Id of the cause, for example of the payment. A second call with the same reference and kind has
+                no effect.
             kind: The source of the credit: ``payment``, ``grant`` (control plane) or ``starter``.
 
         Returns:

@@ -37,7 +37,7 @@ class ProcessorRefusal(EndpointFailure):
 
     Args:
         status: HTTP status.
-        code: Machine-readable code.
+        code: Machine-readable reason, for example ``resource_missing``.
         message: One clause that states the problem and the allowed values, in lower case and without a full stop.
     """
 

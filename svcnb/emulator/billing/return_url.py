@@ -1,4 +1,4 @@
-"""Check of the payment page's redirect address. The check permits only this machine and the host of the page."""
+"""Check of the URL to which the payment page redirects. Permits only this machine and the host of the page."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _MISREAD: Final = re.compile(r"[\\\x00-\x20\x7f]")
 
 
 class ReturnUrlRefused(ValueError):
-    """Error for an address to which the payment page must not redirect."""
+    """Error for a URL to which the payment page must not redirect."""
 
 
 def check_return_url(url: str, *, own_host: str) -> str:
-    """Checks the address of a redirect and returns it.
+    """Checks the URL to which the payment page redirects, and returns the URL.
 
     Args:
         url: Absolute URL, or a path on this server.
         own_host: The Host header of the request. Redirects to this host and to this machine are allowed.
 
     Returns:
-        The address, unchanged.
+        The URL, unchanged.
 
     Raises:
-        ReturnUrlRefused: The address is invalid, or is not on this machine or the host of the page. A redirect to any
+        ReturnUrlRefused: The URL is invalid, or is not on this machine or the host of the page. A redirect to any
             host could make other sites look trusted.
     """
     parts = _split(url)
@@ -43,7 +43,7 @@ def check_return_url(url: str, *, own_host: str) -> str:
 
 
 def with_query(url: str, **members: str) -> str:
-    """Returns an address with additional parameters at the end of its query."""
+    """Returns a URL with additional parameters at the end of its query."""
     parts = urlsplit(url)
     query = "&".join(part for part in (parts.query, urlencode(members)) if part)
     return parts._replace(query=query).geturl()

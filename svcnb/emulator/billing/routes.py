@@ -33,7 +33,7 @@ class Credits:
         processor: The payment processor.
         ledger: The ledger of credits.
         guards: Guards that determine the paying account and check whether billing is available.
-        vocabulary: Vocabulary with the name of the processor.
+        vocabulary: Configured names. The path of ``_processor_config`` contains the name of the processor.
     """
 
     processor: Processor

@@ -78,7 +78,7 @@ def _check_fee_history(params: list[Any]) -> None:
 
 
 def _number(name: str, value: Any) -> int | None:
-    """Parses a number. Returns None for None.
+    """Returns an optional parameter of a request as a number. None means that the request omits the parameter.
 
     Ethereum's JSON-RPC specification permits only hex strings. The node also accepts integers, so this function does
     too.

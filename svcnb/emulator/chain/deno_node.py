@@ -35,7 +35,7 @@ class DenoNode:
 
     Attributes:
         connection: Connection to the node.
-        pid: Process id.
+        pid: Id of the Deno process.
         exited: Task that completes when the process has exited. The result is the exit code.
     """
 

@@ -20,7 +20,7 @@ from svcnb.emulator.platform.store import StoreUnavailable
 TRANSACTION: Final = "transaction"
 BALANCE: Final = "balance"
 START: Final = bytes(32)
-"""Digest before the first entry."""
+"""Value that the first entry uses as the digest of the previous entry."""
 _GENESIS: Final = "chain_genesis"
 _LEASE: Final = "chain"
 _KEPT_DUMPS: Final = 2
@@ -71,9 +71,9 @@ class Entry(NamedTuple):
 
     Attributes:
         position: Position in the journal, counted from 1.
-        kind: `TRANSACTION`, with the signed transaction as payload, or `BALANCE`, with an address and a balance in wei.
+        kind: `TRANSACTION`, or `BALANCE` for an account that received newly created ether.
         timestamp: Timestamp of the transaction's block, or time of the balance change, in Unix seconds.
-        payload: Content of the entry.
+        payload: The signed transaction, or the result of `balance_payload`.
         digest: Hash of this entry and of the previous entry's digest.
         withdrawn: Whether the chain rejected the entry after its write to the journal.
         block_hash: Hash of the transaction's block. None for a balance, and before the block is recorded.
@@ -271,7 +271,8 @@ def unpack(data: bytes, genesis: str) -> Dump:
     """Decodes a dump from the result of `pack`.
 
     Raises:
-        SnapshotUnusable: The bytes are damaged, have another format, or belong to a chain with a different first block.
+        SnapshotUnusable: The bytes are damaged, have a different format, or belong to a chain with a different first
+            block.
     """
     line, _, content = data.partition(b"\n")
     try:

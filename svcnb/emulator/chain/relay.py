@@ -72,7 +72,7 @@ class Relay:
 
     Args:
         chain: Chain that receives the transactions.
-        chain_id: Id of that chain.
+        chain_id: Id of that chain (EIP-155), which is part of each signed transaction.
         payers: Wallets that send managed writes.
         store: Database. If several servers share the database, the servers lock the payers with leases.
         delay_s: Delay of a managed write, in seconds. The delay simulates the wait for a block.

@@ -31,12 +31,12 @@ Receipt = dict[str, Any]
 
 _SEND_S: Final = 15.0
 _DUMP_AFTER: Final = 128
-"""Number of journal entries since the last dump of the state after which a new dump is due.
+"""Number of new journal entries after which the next dump of the state is due.
 
 Long chains have larger dumps. In a chain with more than 1,024 entries, this number is an eighth of all entries.
 """
 _REPLAY_S: Final = 4.0
-"""Time of the node's work on entries since the last dump after which a new dump is due, in seconds.
+"""Seconds that the node can spend on new journal entries before the next dump of the state is due.
 
 The time for a block depends on the size of the whole state. A replay takes about as long as the first execution of the
 entries, and requests wait until the end of the replay. If dumps are slow, `_DUMPS_COST` extends this time."""
@@ -164,7 +164,7 @@ class Replica:
     # --- advancing --------------------------------------------------------------------------------------------------
 
     def following(self, kind: str, payloads: Sequence[bytes]) -> list[Entry]:
-        """Returns new journal entries for payloads, without writing them."""
+        """Returns the next journal entries for transactions or balances, but does not write them to the database."""
         timestamp = max(self._clock.now_s(), self.timestamp)
         digest, entries = self._digest, []
         for position, payload in enumerate(payloads, self._position + 1):
@@ -224,7 +224,7 @@ class Replica:
         self.applied = max(self.applied, entry.position)
 
     async def dump_when_due(self) -> None:
-        """Saves a dump of the state if one is due, so that a rebuild stays fast."""
+        """Saves a dump of the state if `_DUMP_AFTER` or `_REPLAY_S` is reached, so that a rebuild stays fast."""
         many = self._position - self._dumped_at >= max(_DUMP_AFTER, self._position // 8)
         if many or self._worked_s >= max(_REPLAY_S, _DUMPS_COST * self._dump_took_s):
             await self._save_dump()

@@ -78,7 +78,7 @@ class ControlPlane:
         fault_injection: Injected faults.
         tolerated: Counts of accepted requests that the live service rejects.
         triggers: Function that returns the triggers service.
-        addresses: Function that returns the addresses of this server.
+        addresses: Function that returns the URLs of this server. See `svcnb.emulator.service.Service.addresses`.
     """
 
     settings: Settings
@@ -121,7 +121,7 @@ class ControlPlane:
         ]
 
     async def state(self, _call: Call, _given: None) -> dict[str, Any]:
-        """Returns the addresses, settings, clock, engine, faults and snapshots of the emulator, without secrets."""
+        """Returns the URLs, settings, clock, engine, faults and snapshots of the emulator, without secrets."""
         settings = self.settings
         return {
             **self.addresses(),

@@ -1,6 +1,6 @@
-"""HTTP connections, with limits on their number, on the duration of each step, and on the size of request heads.
+"""HTTP connections, with limits on their number, on the duration of each step, and on the size of request headers.
 
-The library uvicorn parses requests and writes responses. The library has no timeout for a head or a body, and rejects
+The library uvicorn parses requests and writes responses. The library has no timeout for headers or a body, and rejects
 excess connections in plain text. The library also buffers the data for a slow client without a time limit. This module
 adds one deadline per connection, and one task that checks all deadlines.
 """
@@ -137,7 +137,7 @@ class Connection(HttpToolsProtocol):
             self._time_out()
 
     def data_received(self, data: bytes) -> None:
-        """Parses received bytes. Responds with an error if the head or the framing of the body is too long."""
+        """Parses received bytes. Responds with an error if the headers or the framing of the body are too long."""
         if self.is_refused or self.transport.is_closing():
             return
         size = len(data)
@@ -160,7 +160,7 @@ class Connection(HttpToolsProtocol):
             self.send_400_response("")
 
     def on_message_begin(self) -> None:
-        """Starts the deadline of the head."""
+        """Starts the deadline for the request line and the headers."""
         super().on_message_begin()
         self._in_head = True
         self._head_bytes = 0
@@ -178,7 +178,7 @@ class Connection(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Starts the deadline of the body.
+        """Starts the deadline for the body.
 
         Raises:
             ValueError: The connection has too many requests without a response. The server then responds with 400.

@@ -102,7 +102,7 @@ class Middleware:
         clock: Clock for the Date header.
         randomness: Source of request ids.
         quiesce: Lock that delays requests during a replacement of the state.
-        address: The address of this server, for links to its pages.
+        address: The base URL of this server, for links to its pages.
 
     Attributes:
         stopping: Whether the server is stopping. Errors that result from the stop become 503.

@@ -92,7 +92,7 @@ class Call:
         headers: Headers to add to the response.
         hold: Credit reserved for this call, or None for a free call.
         price_cents: The price of a successful call, in cents. The initial value is the endpoint's price. A handler can
-            set another price for this call.
+            set a different price for this call.
     """
 
     __slots__ = ("_caller", "endpoint", "headers", "hold", "path", "price_cents", "request")

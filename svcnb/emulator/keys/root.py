@@ -98,7 +98,7 @@ def load_root_secret(state_dir: Path | None, seed: str | None) -> bytes:
 
 
 def bind_root(connection: Connection, root_secret: bytes, *, is_known: bool = False) -> None:
-    """Stores the fingerprint of the root secret in an empty database. Rejects a database with another fingerprint.
+    """Stores the fingerprint of the root secret in an empty database. Rejects a database with a different fingerprint.
 
     Without this check, the emulator would silently create a new root file after the loss of the file. Every wallet in
     the database would then have a different key. Call this function once at startup, inside a transaction.

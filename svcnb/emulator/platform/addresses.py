@@ -172,8 +172,8 @@ def kind_of(ip: IPAddress) -> str | None:
 def is_own(ip: IPAddress) -> bool:
     """Returns whether an address belongs to this machine.
 
-    The function asks the system for the source address of a connection to this address. For an address of this machine,
-    both addresses are equal.
+    The function asks the system for the source address of a connection to this address. If the address
+    belongs to this machine, the system returns the same address.
     """
     if ip.is_loopback or ip.is_unspecified:
         return True

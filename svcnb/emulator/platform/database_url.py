@@ -17,8 +17,8 @@ class Address:
         InvalidDatabaseUrl: The URL cannot be parsed.
 
     Attributes:
-        kind: `SQLITE`, `POSTGRESQL`, or another scheme of the URL.
-        path: Path of the SQLite file, or None for a database in memory or another kind of database.
+        kind: `SQLITE`, `POSTGRESQL`, or the scheme of a URL for an unsupported database.
+        path: Path of the SQLite file, or None for a database that is in memory or is not SQLite.
     """
 
     def __init__(self, url: str | None) -> None:

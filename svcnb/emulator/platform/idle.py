@@ -53,7 +53,7 @@ class Resumption:
 
     Args:
         store: The database of the stored state.
-        setting: Value of the setting ``clock``. The class ignores a time that it stored with another value.
+        setting: Value of the setting ``clock``. The class ignores a time that it stored with a different value.
     """
 
     def __init__(self, store: Store, setting: str) -> None:
@@ -63,7 +63,7 @@ class Resumption:
 
     @property
     def boot(self) -> int | None:
-        """Number of the start that created the stored random number generators, or None if none are stored."""
+        """Number of starts before the start that created the stored generators, or None if none are stored."""
         return None if self._streams is None else int(self._streams["boot"])
 
     def resume(self, clock: Clock, randomness: Randomness) -> None:
@@ -79,7 +79,7 @@ class Resumption:
 
         Args:
             randomness: The random number generators.
-            boot: Number of the start that created the generators.
+            boot: Number of starts before the start that created the generators. See `Randomness`.
         """
         kept = json.dumps({"boot": boot, "drawn": randomness.state()})
         self._store.run_now(lambda connection: set_meta(connection, _RANDOMNESS, kept))

@@ -1,4 +1,4 @@
-"""Address of the emulator, and the normal form of allowed origins (the setting ``allow_origin``)."""
+"""Base URL of the emulator, and the normal form of allowed origins (the setting ``allow_origin``)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def parse_origin(text: str) -> str:
 
 
 class ServerAddress:
-    """Address of one emulator.
+    """Base URL of one emulator.
 
     Attributes:
         url: Scheme, host and port without a path. Empty until the server listens.
@@ -50,10 +50,10 @@ class ServerAddress:
         self.url = ""
 
     def seen_by(self, request: Request) -> str:
-        """Returns the address of this server as the caller sees it, without a path.
+        """Returns the URL of this server as the caller sees it, without a path.
 
         Args:
-            request: The caller's request.
+            request: Request whose Host header contains the host and port that the caller uses.
         """
         host = request.headers.get("host")
         return f"{request.url.scheme}://{host}" if host else self.url

@@ -1,4 +1,4 @@
-"""Lock for the replacement of the whole state, with a count of requests and the time of the last request."""
+"""Lock that delays requests during a replacement of the whole state, and counter of requests in progress."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from svcnb.protocol.in_page import IN_PAGE
 LOCK: Final = "lock"
 DATABASE: Final = "svcnb.db"
 FIRST_START: Final = "first_start"
-"""Marker file that exists from the first start until the database contains the fingerprint of the root secret."""
+"""Name of a marker file, which exists from the first start until the database identifies the root secret."""
 
 
 class StateFolder:
@@ -77,7 +77,7 @@ class StateFolder:
         return False
 
     def complete_first_start(self) -> None:
-        """Removes the marker of the first start. Call this method after `svcnb.emulator.keys.root.bind_root`."""
+        """Deletes the marker file of the first start. Call this method after `svcnb.emulator.keys.root.bind_root`."""
         (self.path / FIRST_START).unlink(missing_ok=True)
 
     @property

@@ -29,9 +29,9 @@ class BadCoding(ValueError):
 
 
 def is_decoded(coding: str) -> bool:
-    """Returns whether `decoded` removes a content coding.
+    """Returns whether `decoded` decompresses a body with a content coding: gzip or deflate.
 
-    `decoded` rejects ``br``, and does not change a body with another coding.
+    `decoded` rejects ``br``, and does not change a body with any other coding.
 
     Args:
         coding: Value of the ``Content-Encoding`` header.

@@ -42,7 +42,8 @@ class ActionHost:
         packages: Package folder for imports, or None if the settings contain no folder.
         randomness: Source of nonces, or None for the operating system's source.
         meter: Credit check of the paying account, or None if no account pays.
-        account: Billing wallet of the paying account. The HTTP client divides its limits fairly among accounts.
+        account: Billing wallet of the paying account. The HTTP client permits each account only a part of its
+            connections and its memory for responses.
     """
 
     custody: Custody

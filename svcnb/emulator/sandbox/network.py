@@ -104,7 +104,8 @@ class Network:
         Args:
             request: Request of the action.
             limits: Limits of the run.
-            account: Billing wallet of the account that pays for the run. Limits are divided fairly among accounts.
+            account: Billing wallet of the account that pays for the run. Each account can use only a part of the
+                connections and the memory for responses.
 
         Raises:
             OperationRefused: The policy forbids the request, or the request failed. The action receives a TypeError.
@@ -294,7 +295,7 @@ def _announced(response: httpx.Response, max_bytes: int) -> int:
 
 
 def _sent_to(address: str, request: httpx.Request) -> httpx.Request:
-    """Returns a copy of a request, whose URL contains an IP address instead of the host name.
+    """Returns a copy of a request. The URL of the copy contains an IP address instead of the host name.
 
     The ``Host`` header and the host name for the certificate check remain unchanged.
     """

@@ -117,7 +117,11 @@ class Pool:
         return not self._stopped and self.clock() >= self._open_until
 
     async def reachable(self) -> bool:
-        """Returns whether the spawner responds (or will start with the next run) and no signal has stopped a spare."""
+        """Returns whether the pool can execute runs.
+
+        The result is False if the running spawner does not respond, or if a signal has stopped a spare. If the spawner
+        is not running, the result can be True, because the next run starts the spawner.
+        """
         if not self.available or any(is_stopped(isolate.pid) for isolate in self._ready):
             return False
         if self._host is None or not self._host.alive:

@@ -166,14 +166,14 @@ class ProcessHost:
         return process
 
     def order(self, what: Order, process: Process, **how: bool) -> None:
-        """Sends an order for a process to the spawner. The order has no effect if the process has exited.
+        """Sends a command to the spawner, which applies it to a process. Has no effect if the process has exited.
 
         Args:
             what: ``kill`` ends the process with SIGKILL. ``lower`` lowers its priority below the priority of other
                 processes. ``near`` moves its main thread to the reserved cores, where the thread wakes without delay.
                 ``off`` moves the process off the reserved cores and gives it the lowest priority. ``back`` reverts
                 ``off``.
-            process: Process that the order affects.
+            process: Process to which the spawner applies the command.
             **how: For ``lower``, ``aside`` is whether to also move the process off the reserved cores. If False, the
                 process can use all cores.
         """

@@ -52,11 +52,11 @@ def content(request: FetchRequest) -> Content:
 
 
 async def with_ids(answer: FetchResponse, ids: Mapping[RpcId, RpcId]) -> FetchResponse:
-    """Returns a response with other JSON-RPC ids, so that it is the response to an equivalent request.
+    """Returns a copy of a response with replaced JSON-RPC ids, for use as the response to an equivalent request.
 
     Args:
-        answer: Response to the first request.
-        ids: New id for each id of the first request.
+        answer: Response to the request of the first attempt.
+        ids: Id in the equivalent request, by the id in the request of the first attempt.
     """
     if not ids:
         return answer

@@ -327,7 +327,9 @@ def _lower(pid: int, by: int) -> None:
 
 
 def _weigh(pid: int, niceness: int) -> bool:
-    """Sets the niceness of a session. If the kernel schedules by session, the niceness of a process has no effect.
+    """Sets the niceness of a process's operating system session.
+
+    If the kernel schedules by session (autogroup), the niceness of a single process has no effect.
 
     Returns:
         False if the caller must repeat the call later. The kernel accepts only ten changes per second from non-root

@@ -28,7 +28,7 @@ _NAMESPACE: Final = uuid.UUID("6f0c1a52-5d0f-5a3e-9a53-0f4b6b1f1e0d")
 
 
 def run_id(trigger_id: str, cause: str) -> str:
-    """Returns the id of the run for a cause, for example a scheduled time or a log.
+    """Returns the id of the run for a cause, for example a scheduled time or an event log of a chain.
 
     The run of a cause always has the same id, so a cause starts only one run of a trigger.
     """

@@ -67,7 +67,7 @@ class WatchedChain:
 
 @dataclass
 class _Batch:
-    """Logs of a range of blocks for one trigger."""
+    """Event logs from a range of blocks that match the settings of one trigger."""
 
     trigger: TriggerRecord
     config: ChainEventConfig
@@ -244,9 +244,9 @@ def event_of(log: dict[str, Any], config: ChainEventConfig) -> dict[str, Any]:
     """Returns the field ``event`` of a run's params.
 
     Returns:
-        The fields from docs/service/triggers.md#sources-of-runs, and ``decoded_as``. ``decoded_as`` lists the arguments
-        that the scanner decoded as indexed. This field also states whether the signature marks these arguments, and
-        whether the log also matches the signature with other indexed arguments.
+        The fields from docs/service/triggers.md#sources-of-runs, and the object ``decoded_as``. Its field ``indexed``
+        lists the arguments that the scanner decoded as indexed. ``marked`` is whether the signature contains the word
+        indexed for them. ``ambiguous`` is whether the log also matches with a different choice of indexed arguments.
 
         If the log does not match the signature, ``decoded`` is empty, and ``decode_error`` contains the reason in place
         of ``decoded_as``. The run starts even in this case.

@@ -32,9 +32,9 @@ class RunCall:
 
     Attributes:
         run_id: Id of the run, sent as the correlation id.
-        usage_key: The usage key of the trigger.
+        usage_key: Decrypted usage key of the trigger, sent as the API key.
         code: Source of the action.
-        params: The arguments of ``main``.
+        params: JSON object that the action's ``main`` function receives.
     """
 
     run_id: str

@@ -43,7 +43,7 @@ class User:
 
     Attributes:
         id: UUID, derived from the e-mail address.
-        email: The e-mail address.
+        email: E-mail address in lowercase, with which the user signs in.
     """
 
     id: str
@@ -186,7 +186,7 @@ class Identity:
     async def sign_in(self, email: str) -> str:
         """Starts a session of seven days, and returns the value of the session cookie.
 
-        The first session of an unknown address creates the user.
+        The first session for an e-mail address creates its user.
 
         Raises:
             Refused: 400 if the e-mail address is invalid.

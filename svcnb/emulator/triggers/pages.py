@@ -72,7 +72,7 @@ def sign_in(target: str, *, without_token: str | None) -> HTMLResponse:
     """Returns the sign-in page.
 
     Args:
-        target: Relative address of the page that the browser opens after the sign-in.
+        target: Relative URL of the page that the browser opens after the sign-in.
         without_token: E-mail address of a user who does not need the control token, or None.
     """
     label, required = "Control token of this emulator", " required"

@@ -34,10 +34,10 @@ class ChainEventConfig:
     """Validated settings of a chain_event trigger.
 
     Attributes:
-        chain: Name of the chain.
-        address: Address of the contract, in lowercase with the prefix 0x.
-        event: The parsed signature.
-        signature: The signature as configured.
+        chain: Name of the watched chain, which selects one of the emulator's connections to chains.
+        address: Address of the contract that emits the event, in lowercase with the prefix 0x.
+        event: Parsed signature of the event, which decodes logs.
+        signature: Signature of the event, as text from the trigger's settings.
         topics: topic0 and the topic filters, in the format of ``eth_getLogs``.
         start_block: The first block, or None to start `CHAIN_EVENT_LOOK_BACK_BLOCKS` before the newest block.
     """
@@ -54,8 +54,8 @@ def check(name: str, action_code: str, usage_api_key: str | None, default_params
     """Checks the fields that all kinds of triggers have.
 
     Args:
-        name: Name of the trigger.
-        action_code: Source of the action.
+        name: Name that the user gave the trigger. It must not be empty or only whitespace.
+        action_code: Source of the action, which must not be empty or only whitespace.
         usage_api_key: The usage key, or None if a change keeps the stored key.
         default_params: The default params, which must be a JSON object.
         config: The settings, which must be a JSON object.

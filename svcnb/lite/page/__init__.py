@@ -107,7 +107,7 @@ def _remove_unused_parts(site: Path) -> None:
 
 
 def _application(site: Path) -> str:
-    """Returns the version of JupyterLite's application."""
+    """Returns the version number of JupyterLite's application, from the configuration file of the site."""
     version = json.loads((site / _CONFIG).read_text("utf-8"))["jupyter-config-data"].get("appVersion")
     if not isinstance(version, str):
         raise _unexpected(_CONFIG, "appVersion is missing")

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 
 class ClientError(Exception):
-    """Substitute for ``aiohttp.ClientError``."""
+    """Substitute for ``aiohttp.ClientError``. No code in the page raises this error."""
 
 
 class _Absent:

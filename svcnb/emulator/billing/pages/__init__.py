@@ -42,7 +42,7 @@ def pay_page(intent: Intent, *, action: str, crypto_delay_s: float) -> str:
 
     Args:
         intent: An unpaid payment.
-        action: Address of this page, including its query.
+        action: URL of this page, including its query. The buttons send their forms to this URL.
         crypto_delay_s: Seconds that a crypto payment takes.
     """
     crypto = intent.method == "crypto"
@@ -69,7 +69,7 @@ def settled_page(intent: Intent, *, onward: str) -> str:
 
     Args:
         intent: The payment.
-        onward: Address that the button "Continue" opens.
+        onward: URL that the button "Continue" opens.
     """
     body = _fill("settled.html", onward=onward, **_facts(intent))
     head = _REFRESH if intent.status == "processing" else ""
