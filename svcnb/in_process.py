@@ -61,7 +61,7 @@ def unregister(base_url: str) -> None:
 
 
 def wait(awaitable: Awaitable[T]) -> T:
-    """Waits for an awaitable in synchronous code in a page, and returns its result.
+    """Waits for an awaitable, and returns its result. For synchronous code in a browser page.
 
     Raises:
         RuntimeError: The browser does not support JSPI.

@@ -15,7 +15,8 @@ def command(compiler: bool) -> None:
     """Download the non-Python dependencies for offline use.
 
     Deno downloads the chain node (anvil) from npm. The command verifies the file's hash and stores the file in the
-    user's cache folder. SVC_CACHE sets another folder. Afterwards, the emulator needs no internet access.
+    user's cache folder. The environment variable SVC_CACHE sets another folder. After the download, the emulator
+    does not need internet access.
     """
     from svcnb.tools.fetch import fetch_anvil, fetch_safe, fetch_solc
 

@@ -307,7 +307,7 @@ def config_file(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def _read_file(file: str | Path | None, environment: Mapping[str, str]) -> tuple[str | None, dict[str, str]]:
-    """Returns the selected profile and its settings, or None and the settings at the top of the file."""
+    """Returns the selected profile and its settings, or None and the top-level settings if no profile is selected."""
     profile = environment.get("SVC_PROFILE", "").strip() or None
     path = Path(file).expanduser() if file else config_file(environment)
     values = {} if path is None else read_settings(path, required=bool(file or environment.get("SVCNB_CONFIG")))

@@ -69,7 +69,7 @@ class Service:
 
     @property
     def config(self) -> Config:
-        """Client settings with the values of this object. The environment of the worker does not affect them."""
+        """Client settings: `settings` with the key. Environment variables of the worker do not affect them."""
         return self.settings.replace(api_key=Secret(self.key) if self.key else None)
 
 

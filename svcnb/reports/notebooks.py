@@ -162,7 +162,8 @@ def read_notebook(file: str | Path) -> OwnNotebook:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise NotebookUnusable(
             f"{path} is not a valid notebook: expected notebook format 4",
-            hint="Open the notebook in JupyterLab and save it.",
+            hint="Open the notebook in JupyterLab and save it. If JupyterLab cannot open it, create a notebook: "
+            f"svcnb report new {path.name}",
         ) from None
     if language != "python":
         raise NotebookUnusable(

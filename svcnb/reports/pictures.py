@@ -205,7 +205,7 @@ def permission_matrix(permissions: Permissions) -> Picture | Sentence:
 
 
 def _right(key: Any, group: int) -> str:
-    """Returns the permissions of a key in a group. Group 0 means the wildcard for every group."""
+    """Returns ``run``, ``manage``, ``run and manage`` or an empty string. Group 0 is the wildcard for every group."""
     runs = group in key.execute_in_groups
     manages = group in {*key.manage_ipfs_ids_in_groups, *key.add_pkp_to_groups, *key.remove_pkp_from_groups}
     return " and ".join(word for word, there in (("run", runs), ("manage", manages)) if there)

@@ -70,7 +70,7 @@ def platform_name() -> str:
 
 
 def anvil_lock(platform: str) -> Path:
-    """Returns the path of the lock file for one platform, which contains the hash of the archive of anvil.
+    """Returns the path of one platform's lock file. The lock file contains the hash of anvil's archive.
 
     Raises:
         ToolMissing: There is no lock file for the platform.

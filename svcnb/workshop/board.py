@@ -47,13 +47,13 @@ class Board:
         return sum(each.right for each in self.learners[learner].values())
 
     def stuck(self, tries: int = STUCK_TRIES) -> list[tuple[str, str, int]]:
-        """Returns the learners with many wrong answers to an unsolved exercise, most attempts first.
+        """Returns the learners with many wrong answers to an unsolved exercise, most wrong answers first.
 
         Args:
             tries: Minimum number of wrong answers.
 
         Returns:
-            List of tuples: name of the learner, name of the exercise, number of attempts.
+            List of tuples: name of the learner, name of the exercise, number of wrong answers.
         """
         found = [
             (name, exercise, each.tries)

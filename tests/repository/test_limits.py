@@ -116,13 +116,13 @@ EMULATOR = {
     "Key operations of a run": f"`--action-max-get-keys-count` ({RUN.max_get_keys_count})",
     "Message of [`Encrypt`](service/runtime.md#functions)": size(limits.MAX_MESSAGE_BYTES),
     "Response to one outbound request": (
-        f"`--action-max-fetch-bytes` ({size(RUN.max_fetch_bytes)}), after decompression of gzip or deflate. A response "
-        "with the content coding br is an error"
+        f"`--action-max-fetch-bytes` ({size(RUN.max_fetch_bytes)}), after decompression of gzip or deflate. The "
+        "content coding `br` (Brotli) is not supported"
     ),
     "[Recording](#recorded-responses) of outbound requests": f"{size(limits.MAX_RECORDING_BYTES)} of bodies",
     "Triggers of one owner": (
-        f"{size(limits.MAX_TRIGGERS_BYTES)} of names, code, parameters, settings, keys and addresses, plus "
-        f"{limits.TRIGGER_BYTES:,} bytes for each trigger"
+        f"{size(limits.MAX_TRIGGERS_BYTES)} in total. The size of a trigger is that of its name, code, parameters, "
+        f"settings, key and address, and {limits.TRIGGER_BYTES:,} additional bytes"
     ),
     "Console output of a run": f"`--action-max-console-log-length` ({size(RUN.max_console_log_length)})",
     "Response of a run": f"`--action-max-response-length` ({size(RUN.max_response_length)})",

@@ -323,8 +323,9 @@ class Written:
 def _call(send: Callable[[dict[str, Any]], object] | None, fields: dict[str, Any]) -> object:
     if send is None:
         raise SigningError(
-            "this signer requires an approval outside Python, which a synchronous client cannot wait for",
-            hint="Use svcnb.AsyncClient: mine = await svc.chain_secured.open(owner).",
+            "this signer needs an approval outside Python, for example in a browser wallet, and a synchronous client "
+            "cannot wait for the approval",
+            hint="Use the asynchronous client: mine = await svc.to_async().chain_secured.open(owner).",
         )
     return send(fields)
 

@@ -1,1 +1,1 @@
-"""Execution of actions: endpoints, the permission rule of wallets, cached sources, and the record of executions."""
+"""Execution of actions: endpoints, the check whether a run may use a wallet, cached sources, and a record of runs."""

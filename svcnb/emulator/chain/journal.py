@@ -286,7 +286,7 @@ def unpack(data: bytes, genesis: str) -> Dump:
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, SnapshotUnusable):
             raise
-        raise SnapshotUnusable("the bytes are not a chain snapshot: create a new snapshot") from error
+        raise SnapshotUnusable("invalid chain snapshot: use an undamaged copy, or create a new snapshot") from error
     if head["genesis"] != genesis:
         raise SnapshotUnusable(
             "the snapshot belongs to a chain with a different first block: restore the snapshot on the chain from "

@@ -338,7 +338,8 @@ class Replica:
             dump = Dump(0, journal.START, int(block["timestamp"], 16), block["hash"], b"")
         elif block["hash"] != dump.block_hash:
             raise ChainUnavailable(
-                f"the stored state of block {dump.block_hash} restored block {block['hash']}", fix=REPLAY_FIX
+                f"the stored state is unusable: expected block {dump.block_hash}, got block {block['hash']}",
+                fix=REPLAY_FIX,
             )
         self._set_position(dump)
 

@@ -117,7 +117,7 @@ class Connection(HttpToolsProtocol):
         )
 
     def close(self) -> None:
-        """Closes the connection. The server can still send the rest of a response for up to `LINGER_S` seconds."""
+        """Closes the connection after the rest of a response is sent, or after `LINGER_S` seconds."""
         self._wait(LINGER_S)
         self.transport.close()
 
@@ -137,7 +137,7 @@ class Connection(HttpToolsProtocol):
             self._time_out()
 
     def data_received(self, data: bytes) -> None:
-        """Parses received bytes. Responds with an error if the headers or the framing of the body are too long."""
+        """Parses received bytes. Responds with an error if the headers or the chunk headers of a body are too long."""
         if self.is_refused or self.transport.is_closing():
             return
         size = len(data)

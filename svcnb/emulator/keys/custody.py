@@ -139,5 +139,5 @@ class Custody:
 
 
 def first_secret(candidates: Iterable[bytes]) -> bytes:
-    """Returns the first 32-byte value that is a valid private key of the curve."""
+    """Returns the first 32-byte value that is a valid private key of the curve secp256k1."""
     return next(candidate for candidate in candidates if is_secret(candidate))

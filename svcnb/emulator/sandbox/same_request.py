@@ -1,4 +1,7 @@
-"""Compares outbound requests in two attempts of a run, and finds equivalent and repeatable requests."""
+"""Comparison of outbound requests in two attempts of a run.
+
+The module finds requests with the same content, apart from JSON-RPC ids, and requests without side effects.
+"""
 
 from __future__ import annotations
 
