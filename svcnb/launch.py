@@ -327,11 +327,13 @@ class _Process:
             code = self._popen.wait(STOP_TIMEOUT_S)
             self._readers[1].join(STOP_TIMEOUT_S)
             kind = _BY_EXIT_CODE.get(code, EmulatorNotStarted)
-            steps = [line for line in self._tail().splitlines() if line.startswith("Next step: ")]
-            told = [line for line in self._tail().splitlines() if line not in steps]
-            # For a port and a state, the next step in the output names options of the command line.
-            for_python = not steps or kind in {PortInUse, StateFolderUnusable}
-            hint = None if for_python else steps[-1].removeprefix("Next step: ")
+            lines = self._tail().splitlines()
+            steps = [line for line in lines if line.startswith("Next step: ")]
+            told = [line for line in lines if line not in steps]
+            # For a port and a state, the next step in the output names options of the command line. The default hints
+            # of these errors are for Python.
+            is_for_python = bool(steps) and kind not in {PortInUse, StateFolderUnusable}
+            hint = steps[-1].removeprefix("Next step: ") if is_for_python else None
             raise kind(f"the emulator ended with exit code {code} before it was ready", hint=hint, log="\n".join(told))
         return self._ready
 

@@ -8,7 +8,7 @@ import queue
 import pytest
 
 import svcnb
-from svcnb.panels import AccountPanel
+from svcnb.panels import AccountPanel, TriggersPanel
 from svcnb.panels.loop import BACKGROUND
 from svcnb.panels.session import Session
 
@@ -85,4 +85,19 @@ async def test_an_account_opens_while_billing_is_unavailable(svc, emulator):
     assert (panel.session.state["mode"], panel.session.state["balance"]) == ("api", "")
     with pytest.raises(svcnb.Unauthorized):
         await panel.open_with_key(svcnb.LocalSigner.random().address)
+    BACKGROUND.submit(panel.service.close()).result(300)
+
+
+async def test_a_trigger_gets_a_usage_key_while_billing_is_unavailable(svc, emulator):
+    mine = svc.with_key(svc.accounts.create("watcher"))
+    key = mine.usage_keys.create("runner")
+    panel = TriggersPanel(mine, emulator.triggers())
+    new = {"name": "hook", "kind": "webhook", "source": "const main = () => 1", "params": "", "config": {}}
+    emulator.faults.until_cleared("billing", status=500)
+    try:
+        assert (await panel.create(**new, usage_key=key.usage_api_key.reveal()))["name"] == "hook"
+        with pytest.raises(svcnb.Unauthorized):
+            await panel.create(**new, usage_key="c3RyYW5nZXI=")
+    finally:
+        emulator.faults.clear()
     BACKGROUND.submit(panel.service.close()).result(300)
