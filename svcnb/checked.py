@@ -73,7 +73,8 @@ def checked_first(function: F) -> F:
     """Returns a wrapper of a function. Before each call, the wrapper compares the arguments with the annotations.
 
     The comparison takes less than a millisecond. Use this decorator for constructors that only store their arguments,
-    because such constructors do not fail for a wrong type. During the call, the wrapper does the same as the wrapper of `checked`.
+    because such constructors do not fail for a wrong type. During the call, the wrapper does the same as the wrapper of
+    `checked`.
 
     Raises:
         InvalidType: Before a call, an argument does not match its annotation.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+from typing import Any
 
 import pytest
 
@@ -92,7 +93,13 @@ async def test_a_trigger_gets_a_usage_key_while_billing_is_unavailable(svc, emul
     mine = svc.with_key(svc.accounts.create("watcher"))
     key = mine.usage_keys.create("runner")
     panel = TriggersPanel(mine, emulator.triggers())
-    new = {"name": "hook", "kind": "webhook", "source": "const main = () => 1", "params": "", "config": {}}
+    new: dict[str, Any] = {
+        "name": "hook",
+        "kind": "webhook",
+        "source": "const main = () => 1",
+        "params": "",
+        "config": {},
+    }
     emulator.faults.until_cleared("billing", status=500)
     try:
         assert (await panel.create(**new, usage_key=key.usage_api_key.reveal()))["name"] == "hook"
