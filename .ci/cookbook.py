@@ -16,6 +16,7 @@ import json
 import re
 import shutil
 import sys
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from html import escape
@@ -207,15 +208,12 @@ def _card(recipe: Recipe) -> Iterator[str]:
 
 def _gas() -> Iterator[str]:
     yield "## Gas\n"
-    yield (
+    text = (
         "If a recipe has a contract, its notebook measures the [gas](generated/lessons/glossary.md#gas) of each call. "
-        "The"
+        "The table rounds the gas to thousands. The first call of a function can need more gas than later calls, "
+        "because the first call writes to storage that was empty before."
     )
-    yield (
-        "table rounds the gas to thousands. The first call of a function can need more gas than later calls, "
-        "because the"
-    )
-    yield "first call writes to storage that was empty before.\n"
+    yield textwrap.fill(text, 150) + "\n"
     yield "| Recipe | Call | Gas |\n|---|---|---|"
     for recipe in recipes():
         for call, gas in _GAS_LINE.findall(printed(recipe)):
